@@ -1,0 +1,56 @@
+# Everything runs in .venv, made on first use from the pinned requirements/dev.txt. Needs Python 3.11-3.15 and make.
+#   make demo        install, then a small start-player study for 2, 3 and 4 players
+#   make test        ruff, mypy and the quick tests        make test-all   ... and the long proof
+#   make lint        ruff and mypy                         make bench      speed of the engine on this machine
+#   make lock        pins the newest dependencies          make clean      removes .venv and caches
+# Another Python: make venv PYTHON=python3.13
+
+PYTHON ?= python3
+JOBS ?= auto
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+.PHONY: venv demo test test-all lint bench lock clean
+.DELETE_ON_ERROR:
+
+venv: $(VENV)/.installed
+
+# The stamp is written last: an install that was broken off is finished by the next call.
+$(VENV)/.installed: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 16))' || \
+	  { echo "make: $(PYTHON) is not Python 3.11-3.15; say which one to use: make $(or $(MAKECMDGOALS),venv) PYTHON=/path/to/python3.12" >&2; exit 2; }
+	@rm -f $@
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+demo: venv
+	$(BIN)/luna --help
+
+lint: venv
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+test: lint
+	$(PYTEST) -m "not slow"
+
+test-all: lint
+	$(PYTEST)
+
+bench: venv
+	$(BIN)/luna bench engine
+
+lock:
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet uv
+	for extra in "" dev; do \
+	  $(VENV)-lock/bin/uv pip compile --quiet --universal --upgrade --no-annotate --python-version 3.11 $${extra:+--extra $$extra} \
+	    --custom-compile-command "make lock" --output-file requirements/$${extra:-base}.txt pyproject.toml || exit 1; \
+	done
+	rm -rf $(VENV)-lock
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
