@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -272,20 +272,24 @@ def _pair(pair: SheetField) -> tuple[int, int]:
 
 def _boards(boards: SheetField) -> tuple[tuple[Tile, ...], ...]:
     checked = tuple(_board(board) for board in boards.items(NUM_BOARDS))
-    seen: dict[int, str] = {}
-    for number, board in enumerate(boards.items(NUM_BOARDS)):
-        for space, tile in zip(board.items(SPACES_PER_BOARD), checked[number], strict=True):
-            if tile.tile in seen:
-                space.entry("tile").fail(
-                    f"tile {tile.tile} lies on {seen[tile.tile]} too; allowed: each of 1 to 28 once"
-                )
-            seen[tile.tile] = space.path
-    # 28 spaces and no tile twice: none of the 28 tiles can be missing.
+    _check_tiles(boards, checked)
     for board, tiles in zip(boards.items(NUM_BOARDS), checked, strict=True):
         low = [tile.tile for tile in tiles if tile.tile <= NUM_BOARDS]
         if len(low) != 1:
-            board.fail(f"{len(low)} of the tiles 1 to 4 lie on this board {low}; allowed: exactly one on each")
+            board.fail(f"holds {len(low)} of the tiles 1 to 4; allowed: exactly one of them on each board")
     return checked
+
+
+def _check_tiles(boards: SheetField, checked: tuple[tuple[Tile, ...], ...]) -> None:
+    """Each tile once; with as many spaces as tiles, a tile is missing only where another lies twice."""
+    missing = sorted(set(range(1, NUM_TILES + 1)) - {tile.tile for board in checked for tile in board})
+    seen: dict[int, str] = {}
+    for board, tiles in zip(boards.items(NUM_BOARDS), checked, strict=True):
+        for space, tile in zip(board.items(SPACES_PER_BOARD), tiles, strict=True):
+            if tile.tile in seen:
+                twice = f"tile {tile.tile} lies on {seen[tile.tile]} too, tile {missing[0]} nowhere"
+                space.entry("tile").fail(f"{twice}; allowed: each of 1 to {NUM_TILES} once")
+            seen[tile.tile] = space.path
 
 
 def _board(board: SheetField) -> tuple[Tile, ...]:
@@ -356,7 +360,7 @@ def _known(known: SheetField, mapping: Mapping[str, Any]) -> dict[str, str]:
     return {path: known.entry(path).choice(KNOWN) for path in known.value}
 
 
-_READERS = {
+_READERS: dict[str, Callable[[SheetField], Any]] = {
     "starting_influence": _starting_influence,
     "novices": _novices,
     "shrines": _shrines,
