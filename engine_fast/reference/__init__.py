@@ -4,20 +4,24 @@ Plain Python: dataclasses, sets, dicts and words, one function for each paragrap
 It imports nothing of the rest of the project and shares no table with it, so that the two can check each other; the
 bridge between them is the notation of decisions and the canonical JSON of positions.
 
-Read in this order: `model`, `notation`, `sheet`, `rules`, `actions`, `voyages`, `scoring`, `setup`, `validity`.
+Read in this order: `model`, `notation`, `sheet`, `rules`, `actions`, `voyages`, `scoring`, `setup`, `shape`,
+`validity`.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from typing import Any
 
 from . import rules as _rules
+from . import setup as _setup
 from .model import Position
 from .notation import NotationError
 from .rules import IllegalDecision
 from .scoring import ranks
 from .sheet import Options, Rules
+from .validity import setup_problems
 
 __all__ = ["IllegalDecision", "NotationError", "Position", "Reference"]
 
@@ -54,3 +58,11 @@ class Reference:
         if position.phase != "over":
             raise ValueError(f"the game is in phase {position.phase!r}: there is a result only when it is over")
         return {"influence": [seat.influence for seat in position.seats], "rank": ranks(position)}
+
+    def valid_setup(self, position: Any) -> list[str]:
+        """What is inconsistent in a canonical JSON, a sentence each; empty when a record may start from it."""
+        return setup_problems(self.rules, position)
+
+    def new(self, rng: random.Random, players: int, setup: str = "standard") -> Position:
+        """A random `standard` or `preselected` set-up for 2, 3 or 4 players."""
+        return _setup.new(self.rules, rng, players, setup)
