@@ -54,6 +54,11 @@ def argument(
     return made
 
 
+def required(help: str, metavar: str) -> Any:
+    """A field of a verb's `Config` that must be given, by its place; `help` and `metavar` as in `argument`."""
+    return argument(None, help, positional=True, metavar=metavar)
+
+
 @dataclass(frozen=True)
 class Seeded:
     """One number from which all chance is drawn."""
@@ -71,7 +76,8 @@ class Parallel:
 
     def num_jobs(self) -> int:
         """Number of processes to start."""
-        return self.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else self.jobs or 1
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return self.jobs or cores or 1
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import jsonargparse
+import yaml
 
 from luna_ai.config import UserError
 
@@ -47,10 +48,25 @@ def parse(config_class: type[C], arguments: Sequence[str], prog: str, descriptio
     for word in arguments:
         if re.match(r"--[^=]*\.", word):  # jsonargparse would take it for a key inside an option
             parser.error(f"unrecognized arguments: {word}")
-    found = parser.parse_args(list(arguments))
+    try:
+        found = parser.parse_args(_config_first(arguments))
+    except RuntimeError:  # jsonargparse replaces the elements of what it takes for a list
+        raise UserError("--config: a map stands where a list is needed") from None
     config = config_class(**{each.name: each.value_in(found) for each in options})
     check_outputs([(each.flag, getattr(config, each.name), each.meta["writes"]) for each in options])
     return config
+
+
+def _config_first(arguments: Sequence[str]) -> list[str]:
+    """The arguments with config files first: jsonargparse lets the last word win, here the command line does."""
+    words, config = list(arguments), list[str]()
+    for place in reversed(range(len(words))):
+        if words[place].startswith("--config="):
+            config[:0] = [words.pop(place)]
+        elif words[place] == "--config":
+            config[:0] = words[place : place + 2]
+            del words[place : place + 2]
+    return config + words
 
 
 def check_outputs(outputs: Sequence[tuple[str, Path | None, str | None]]) -> None:
@@ -105,7 +121,7 @@ class Value:
         Raises:
             BadValue: it is not one of `allowed()`.
         """
-        if self._optional and (given is None or given == "null"):
+        if self.optional and (given is None or given == "null"):
             return None
         hint = self.plain
         if get_origin(hint) is Literal:
@@ -122,7 +138,8 @@ class Value:
         return next(each for each in self._hints if each is not NoneType)
 
     @property
-    def _optional(self) -> bool:
+    def optional(self) -> bool:
+        """Whether null is a value."""
         return NoneType in self._hints
 
     @property
@@ -134,7 +151,7 @@ class Value:
 
     def allowed(self) -> str:
         """What is allowed, in words."""
-        return self._words() + (" or null" if self._optional else "")
+        return self._words() + (" or null" if self.optional else "")
 
     def _words(self) -> str:
         if get_origin(self.plain) is Literal:
@@ -242,7 +259,8 @@ class _Option:
         if self.many:
             keywords["nargs"] = "+" if default else "*"
         elif self.meta["positional"]:
-            keywords["nargs"] = "?"
+            keywords.update(nargs="?", action=_Positional)
+            default = _NotGiven(default) if isinstance(default, str) else default
         parser.add_argument(self.flag, type=self.value, default=default, **keywords)
 
     def _help(self) -> str:
@@ -255,6 +273,8 @@ class _Option:
     def value_in(self, found: jsonargparse.Namespace) -> Any:
         """The value, checked once more: jsonargparse passes `null` and what a config file says for a flag."""
         given = found[self.name]
+        if given is None and not self.value.optional:
+            raise UserError(f"{self.meta['metavar'] if self.meta['positional'] else self.flag}: missing")
         try:
             return tuple(self.value(item) for item in given) if self.many else self.value(given)
         except (BadValue, TypeError) as error:
@@ -266,6 +286,21 @@ def _options(config_class: type[Any]) -> list[_Option]:
     hints = get_type_hints(config_class)
     own_first = sorted(fields(config_class), key=lambda each: each.name not in config_class.__annotations__)
     return [_Option(each, hints[each.name]) for each in own_first]
+
+
+class _NotGiven(str):
+    """The default of an argument by place; what is typed is a plain text."""
+
+
+yaml.SafeDumper.add_representer(_NotGiven, lambda dumper, text: dumper.represent_str(str(text)))
+
+
+class _Positional(argparse.Action):
+    """An argument by place that a config file can give: argparse alone would put the default in its stead."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if values is not None and not isinstance(values, _NotGiven):
+            setattr(namespace, self.dest, values)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter, jsonargparse.DefaultHelpFormatter):
