@@ -131,19 +131,9 @@ def return_bribe(state: Any, seat: Any, tile: Any, rules: Any) -> None:
 
 
 @inline
-def symbol_of(tile: Any, rules: Any) -> Any:
-    """Isle kind of a tile's symbol (the tile as bit number)."""
-    kind = U0
-    for candidate in range(layout.NUM_KINDS):
-        k = np.uint64(candidate)
-        kind |= k * ((tables.symbol_tiles(rules, U1 << k) >> tile) & U1)
-    return kind
-
-
-@inline
 def promote(state: Any, seat: Any, tile: Any, virtual: Any, rules: Any) -> None:
     """Section 4, Promotion: one active novice of the symbol's isle moves onto the tile, one more is used."""
-    isle = symbol_of(tile, rules)
+    isle = tables.tile_symbol(rules, tile)
     second = U1 - has_shrine(state, seat, isle) - virtual
     add_novices(state, seat, used(second, isle) - nibbles(U1, isle))
     layout.set_path(state, layout.path(state) & ~(U1 << tile))

@@ -31,7 +31,7 @@ from engine_fast.layout import (
     SHRINE,
     SHRINES,
     TIDE,
-    TIDE_LIFT,
+    TIDE_LAND,
     nibble,
 )
 
@@ -226,7 +226,7 @@ def council_high(novices: Any, most: Any) -> Any:
 
 
 @inline
-def land_kinds_from(last: Any, count: Any) -> Any:
+def next_places(last: Any, count: Any) -> Any:
     """Lifts and landings that may follow (last, count): a greater source or kind, or the same after four; 60 bits."""
     first = last + np.uint64(count != U4)
     return ALL << (U4 * first)
@@ -270,12 +270,6 @@ def last_two_kinds(hand: Any, room5: Any, room6: Any) -> Any:
     enough = (U15 << min_of(least, U4)) & U15
     four_and_on = U8 & when(np.uint64(room5 + room6 >= hand))
     return ((enough | four_and_on) << np.uint64(20)) | (all_of_six << U24)
-
-
-@inline
-def lift_start(state: Any) -> Any:
-    """The sources that may follow the last lift, or the kinds that may follow the last landing."""
-    return land_kinds_from(layout.last(state), layout.last_count(state))
 
 
 @inline
@@ -361,40 +355,40 @@ def new_action_mask(state: Any, rules: Any) -> Any:
 
 
 @inline
-def lifting_mask(state: Any, rules: Any) -> Any:
-    """Words 0 and 2 while a Journey or Tide lifts: further lifts, or the first landing."""
-    start = lift_start(state)
+def step_words(state: Any, rules: Any) -> Any:
+    """Words 0, 2 and 6 inside an action (a Journey, Tide or Book with steps to come); all others are 0 there."""
+    step = layout.pending(state)
+    if step == GIVE_BOOK:
+        return U0, U0, spaces_to_give(state, layout.to_move(state), rules) << np.uint64(34)
+    start = next_places(layout.last(state), layout.last_count(state))
+    if step == JOURNEY_LAND or step == TIDE_LAND:
+        return U0, land_ids(layout.carried(state), start, rules) << U28, U0
     rows = unary(layout.novices(state, layout.to_move(state))) & start
     lands = land_ids(layout.carried(state), ALL, rules) << U28
-    if layout.pending(state) == JOURNEY_LIFT:
-        return U0, (rows & JOURNEY_IDS) | lands
-    return rows & TIDE_IDS, lands
+    if step == JOURNEY_LIFT:
+        return U0, (rows & JOURNEY_IDS) | lands, U0
+    return rows & TIDE_IDS, lands, U0
 
 
 @inline
-def landing_word(state: Any, rules: Any) -> Any:
-    """Word 2 while a Journey or Tide lands."""
-    return land_ids(layout.carried(state), lift_start(state), rules) << U28
+def preliminary_words(state: Any) -> Any:
+    """Words 2 and 9 in the preliminary round; all others are 0 there."""
+    if layout.phase(state) == SHRINES:
+        return place_shrine_isles(state) << U56, U0
+    return U0, place_novices_isles(state, layout.to_move(state)) << np.uint64(54)
 
 
 @inline
 def legal_mask(state: Any, rules: Any) -> Any:
     """The legal decisions as ten `uint64` words; all 0 when the game is over."""
-    step, phase = layout.pending(state), layout.phase(state)
+    phase = layout.phase(state)
     w0, w1, w2, w3, w4, w5, w6, w7, w8, w9 = U0, U0, U0, U0, U0, U0, U0, U0, U0, U0
-    if step != NONE:
-        if step == GIVE_BOOK:
-            w6 = spaces_to_give(state, layout.to_move(state), rules) << np.uint64(34)
-        elif (step == JOURNEY_LIFT) | (step == TIDE_LIFT):
-            w0, w2 = lifting_mask(state, rules)
-        else:
-            w2 = landing_word(state, rules)
+    if layout.pending(state) != NONE:
+        w0, w2, w6 = step_words(state, rules)
     elif phase == ACTION:
         w0, w1, w2, w3, w4, w5, w6, w7, w8, w9 = new_action_mask(state, rules)
-    elif phase == SHRINES:
-        w2 = place_shrine_isles(state) << U56
     elif phase != OVER:
-        w9 = place_novices_isles(state, layout.to_move(state)) << np.uint64(54)
+        w2, w9 = preliminary_words(state)
     return w0, w1, w2, w3, w4, w5, w6, w7, w8, w9
 
 
@@ -402,7 +396,3 @@ def legal_mask(state: Any, rules: Any) -> Any:
 def legal_into(state: Any, rules: Any, out: Any) -> None:
     """Writes the legal mask of `uint64[STATE_WORDS]` into `out`, `uint64[MASK_WORDS]`."""
     out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7], out[8], out[9] = legal_mask(state, rules)
-
-
-assert (BOOK, NOVICE, SAILBOAT, SHRINE, TIDE) == (0, 2, 3, 5, 6)
-assert (JOURNEY_LAND, TIDE_LIFT) == (np.uint64(3), np.uint64(4))

@@ -53,6 +53,7 @@ ROWS = (
     Row("lower_neighbours", (NUM_ORDERS, NUM_TILES), "spaces adjacent to tile - 1 that have a lower number"),
     Row("tiles_in_play", (NUM_ORDERS,), "all tiles of the chosen boards"),
     Row("symbol_tiles", (1 << NUM_KINDS,), "tiles whose symbol is in a set of isle kinds"),
+    Row("tile_symbol", (NUM_TILES,), "isle kind of the symbol of tile - 1"),
     Row("guard_value", (NUM_ROUNDS,), "value of the Guard tile, by round - 1"),
     Row("time_tokens_of", (BY_PLAYERS,), "Time tokens by number of players"),
     Row("action_cap", (BY_PLAYERS,), "actions after which an action phase ends, by number of players"),
@@ -103,6 +104,7 @@ usable = reader("usable")
 lower_neighbours = reader("lower_neighbours")
 tiles_in_play = reader("tiles_in_play")
 symbol_tiles = reader("symbol_tiles")
+tile_symbol = reader("tile_symbol")
 guard_value = reader("guard_value")
 time_tokens_of = reader("time_tokens_of")
 action_cap = reader("action_cap")
@@ -162,6 +164,11 @@ def _symbol_tiles(sheet: Sheet) -> list[int]:
     return [sum(by_kind[k] for k in range(NUM_KINDS) if kinds >> k & 1) for kinds in range(1 << NUM_KINDS)]
 
 
+def _tile_symbol(sheet: Sheet) -> list[int]:
+    spaces = [space for board in sheet.resolved["temple"]["boards"] for space in board]
+    return [KINDS.index(space["symbol"]) for space in sorted(spaces, key=lambda space: space["tile"])]
+
+
 def _by_players(values: dict[int, Any], absent: Any) -> list[Any]:
     return [values.get(n, absent) for n in range(BY_PLAYERS)]
 
@@ -181,6 +188,7 @@ def _sheet_rows(sheet: Sheet) -> dict[str, Any]:
             tile_mask(s["tile"] for b in order for s in numbers["temple"]["boards"][b]) for order in BOARD_ORDERS
         ],
         "symbol_tiles": _symbol_tiles(sheet),
+        "tile_symbol": _tile_symbol(sheet),
         "guard_value": numbers["guard_values"],
         "time_tokens_of": _by_players({int(n): t for n, t in numbers["time_tokens"].items()}, 0),
         "priestess_points": _by_players({n: figure["points"] for n, figure in figures.items()}, [0, 0, 0]),
