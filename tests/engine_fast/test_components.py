@@ -333,3 +333,9 @@ def test_extends_in_a_circle_of_two(tmp_path: Path):
     write(tmp_path, "name: a\nextends: b.yaml\n", "a.yaml")
     with pytest.raises(SheetError, match="in a circle"):
         load_sheet(write(tmp_path, "name: b\nextends: a.yaml\n", "b.yaml"))
+
+
+def test_the_limits_are_documented():
+    text = (Path(__file__).parents[2] / "docs" / "components.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (-?\d+) \| (-?\d+) \|", text, re.MULTILINE)
+    assert {name: (int(low), int(high)) for name, low, high in rows} == LIMITS

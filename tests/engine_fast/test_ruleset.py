@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from engine_fast.ruleset import RuleSet, RuleSetError, load_ruleset
 
@@ -61,3 +64,9 @@ def test_a_floor_above_the_start():
     RuleSet(influence_floor=None).check_floor(0)
     with pytest.raises(RuleSetError, match="allowed: 0 to 5"):
         RuleSet(influence_floor=6).check_floor(5)
+
+
+def test_the_options_are_documented():
+    text = (Path(__file__).parents[2] / "docs" / "components.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| [^|]+ \|$", text, re.MULTILINE)
+    assert {"name": "official", **{key: yaml.safe_load(value) for key, value in rows}} == OFFICIAL

@@ -1,0 +1,60 @@
+"""Runs the commands of README.md as typed, one shell for all of them in an empty folder, in order.
+
+A command stands in a fenced ```console block behind `$ `; lines that end with a backslash go on. What is too long, or
+needs what a test must not do, is replaced through `SMALL` or skipped through `SKIPPED`, each with its reason.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+SMALL: dict[str, str] = {}
+"""Command as in README.md -> the same with smaller numbers."""
+
+SKIPPED = {
+    r"make .*": "creates environments and runs these tests",
+    r"(python -m )?pip install .*": "changes the environment",
+}
+"""Pattern of commands that are not run -> why."""
+
+
+def commands() -> list[str]:
+    """The commands of the README in their order, each on one line."""
+    blocks = re.findall(r"^```console\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    return [" ".join(line[2:].split()) for line in lines if line.startswith("$ ")]
+
+
+def is_skipped(command: str) -> bool:
+    return any(re.fullmatch(pattern, command) for pattern in SKIPPED)
+
+
+def test_the_lists_of_exceptions_are_used():
+    """An exception for a command that is no longer in the README goes."""
+    assert [command for command in SMALL if command not in commands()] == []
+    assert [pattern for pattern in SKIPPED if not any(re.fullmatch(pattern, each) for each in commands())] == []
+
+
+@pytest.mark.readme
+def test_the_commands_of_the_readme_run(tmp_path: Path):
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    todo = [command for command in commands() if not is_skipped(command)]
+    assert todo
+    for command in todo:
+        done = subprocess.run(
+            ["bash", "-euc", SMALL.get(command, command)],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
