@@ -1,0 +1,114 @@
+"""Who plays: names of players, and players as Python objects.
+
+A name is `random`, `greedy` or `strategy:NAME` (see `luna_ai.strategies`), and prints back in full in every result.
+Kernels take the number that stands for it (`PlayerSpec.code`). Importing this module is light: the kernels are
+loaded when the first player is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from luna_ai.strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    from engine_fast.position import Position
+
+RANDOM, GREEDY = 0, 1
+"""Codes of the first two players; strategy number i of `STRATEGIES` has the code GREEDY + 1 + i."""
+
+CODES = {"random": RANDOM, "greedy": GREEDY} | {
+    f"strategy:{strategy.name}": GREEDY + 1 + index for index, strategy in enumerate(STRATEGIES)
+}
+"""Code of each player that plays inside kernels, by name."""
+
+
+class UnknownPlayer(ValueError):
+    """A name that no player has, or a number of names that does not fill the table."""
+
+
+@dataclass(frozen=True)
+class PlayerSpec:
+    """A player as named on the command line.
+
+    Attributes:
+        name: the full name.
+        code: the number by which kernels know it.
+    """
+
+    name: str
+    code: int
+
+    def __str__(self) -> str:
+        """The full name."""
+        return self.name
+
+
+class Player(Protocol):
+    """Somebody who can be asked for a decision."""
+
+    spec: PlayerSpec
+
+    def choose(self, position: Position) -> int:
+        """The id of a legal decision in a position that is not over."""
+
+
+def parse_player(name: str) -> PlayerSpec:
+    """The player of a name.
+
+    Raises:
+        UnknownPlayer: nobody has this name; the message lists the allowed ones.
+    """
+    if name not in CODES:
+        raise UnknownPlayer(f"player {name!r} is unknown; allowed: {', '.join(CODES)}")
+    return PlayerSpec(name, CODES[name])
+
+
+def parse_table(names: Sequence[str], players: int) -> tuple[PlayerSpec, ...]:
+    """The players by seat: one name fills all seats, otherwise there is one name a seat.
+
+    Raises:
+        UnknownPlayer: a name is unknown, or there are neither one nor `players` names.
+    """
+    if len(names) not in (1, players):
+        raise UnknownPlayer(f"{len(names)} players named for {players} seats; allowed: 1 (fills all seats) or {players}")
+    specs = tuple(parse_player(name) for name in names)
+    return specs if len(specs) == players else specs * players
+
+
+class KernelPlayer:
+    """A bot, asked from Python; decides by the same kernels as `luna_ai.bots.games`."""
+
+    def __init__(self, spec: PlayerSpec, seed: int | None) -> None:
+        """Makes the player with a random generator of its own (seed None: another one every time)."""
+        from engine_fast.position import generator_of
+        from luna_ai.bots.workspace import new_workspace
+
+        self.spec = spec
+        self._generator = generator_of(seed)
+        self._workspace = new_workspace()
+
+    def choose(self, position: Position) -> int:
+        """The id of the bot's decision.
+
+        Raises:
+            ValueError: the game is over.
+        """
+        from luna_ai.bots.choosing import choose_into
+
+        if position.over:
+            raise ValueError(f"{position!r}: the game is over, there is nothing to choose")
+        return int(
+            choose_into(self.spec.code, position.state.copy(), position.game.rules, self._generator, self._workspace)
+        )
+
+
+def make_player(spec: PlayerSpec | str, seed: int | None = None) -> Player:
+    """A player that can be asked for decisions, from a spec or its name.
+
+    Raises:
+        UnknownPlayer: nobody has this name.
+    """
+    return KernelPlayer(parse_player(spec) if isinstance(spec, str) else spec, seed)
