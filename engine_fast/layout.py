@@ -15,6 +15,7 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine_fast.jit import inline
 
@@ -164,6 +165,20 @@ def accessors(name: str) -> tuple[Any, Any]:
     writer takes the value last; the value must fit its bits (not checked here). All numbers are `uint64`.
     """
     return _reader(FIELD[name]), _writer(FIELD[name])
+
+
+def columns(states: NDArray[np.uint64], name: str) -> NDArray[np.int64]:
+    """A field of many positions at once, for tables: `int64[B]`, or `int64[B, count]` for one with several values.
+
+    Args:
+        states: `uint64[B, STATE_WORDS]`.
+        name: a field of at most 63 bits.
+    """
+    field = FIELD[name]
+    mask = np.uint64((1 << field.bits) - 1)
+    places = [field.place(index) for index in range(field.count)]
+    values = [((states[:, word] >> np.uint64(shift)) & mask).astype(np.int64) for word, shift in places]
+    return values[0] if field.count == 1 else np.stack(values, axis=1)
 
 
 novices, set_novices = accessors("novices")

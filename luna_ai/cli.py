@@ -17,6 +17,8 @@ from importlib import import_module
 from luna_ai import __version__
 
 VERBS = {
+    "simulate": "plays many games between bots and writes a table of them",
+    "seats": "measures what each turn position is worth",
     "components": "shows, checks and compares component sheets",
 }
 """Every verb and what it does; `luna NAME` runs `luna_ai.commands.NAME`."""

@@ -1,0 +1,304 @@
+"""Plays a schedule of games between bots, in this process or in several, and returns one row a game and seat.
+
+A schedule (`SCHEDULE_SCHEMA`) says everything about every game: deal, start player, who sits where, handicap, and the
+seed of the players' chance. So a game does not depend on when and in which process it is played, and the same
+schedule gives the same table however many processes run.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from engine_fast import layout
+from engine_fast.batch import set_up_batch
+from engine_fast.layout import INFLUENCE_BIAS, LEDGER_SOURCES, MAX_PLAYERS, NUM_SOURCES, STATE_WORDS
+from engine_fast.position import Game, load_game
+from engine_fast.ruleset import RuleSet
+from engine_fast.setup import SETUPS
+from luna_ai.bots.games import play_batch
+from luna_ai.bots.workspace import Workspace, new_workspace
+from luna_ai.config import parse_ruleset
+from luna_ai.players import parse_player
+
+SCHEDULE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "game": pl.Int64,
+    "block": pl.Int64,
+    "deal": pl.UInt64,
+    "seed": pl.UInt64,
+    "players": pl.Int8,
+    "setup": pl.String,
+    "components": pl.String,
+    "ruleset": pl.String,
+    "start_player": pl.Int8,
+    "agents": pl.List(pl.String),
+    "handicap": pl.List(pl.Int16),
+}
+"""Columns of a schedule, one row a game. `game` counts the games and `block` the deals, `deal` seeds the set-up and
+`seed` the players' chance; `ruleset` is a label (see `ruleset_of`), `agents` are player names by seat, `handicap` is
+influence added at the start by turn position."""
+
+SLICE = 64
+"""Games between two looks at the stop sign: well below 0.1 s."""
+SMALLEST_CHUNK, LARGEST_CHUNK = 64, 2048
+CHUNKS_PER_PROCESS = 4
+
+
+def ruleset_label(ruleset: RuleSet) -> str:
+    """A rule set in one word, as tables hold it: `official`, or `official,book_same_space=true`."""
+    usual = RuleSet(ruleset.name).to_json()
+    changed = {key: value for key, value in ruleset.to_json().items() if value != usual[key]}
+    words = {True: "true", False: "false", None: "null"}
+    return ",".join([ruleset.name, *(f"{key}={words.get(value, value)}" for key, value in changed.items())])
+
+
+def ruleset_of(label: str) -> RuleSet:
+    """The rule set of a label that `ruleset_label` wrote."""
+    name, *options = label.split(",")
+    return parse_ruleset(name, options)
+
+
+def play_rows(schedule: pl.DataFrame, stop: Callable[[], bool] = lambda: False) -> pl.DataFrame:
+    """Plays a schedule in this process.
+
+    Args:
+        schedule: rows of `SCHEDULE_SCHEMA`.
+        stop: asked between slices; once it says yes, only the games so far are returned.
+
+    Returns:
+        One row a game and seat, in the order of the schedule.
+    """
+    workspace, tables = new_workspace(), []
+    for group in same_kind(schedule):
+        for rows in group.iter_slices(SLICE):
+            if stop():
+                break
+            tables.append(play_slice(rows, workspace))
+    return pl.concat(tables) if tables else pl.DataFrame()
+
+
+def same_kind(schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Cuts a schedule into runs of games that share players, set-up, sheet and rule set."""
+    kind = pl.struct("players", "setup", "components", "ruleset").rle_id()
+    yield from schedule.with_columns(kind.alias("kind")).partition_by("kind", include_key=False, maintain_order=True)
+
+
+def play_slice(rows: pl.DataFrame, workspace: Workspace) -> pl.DataFrame:
+    """Plays games of one kind together."""
+    players, setup, components, ruleset = rows.row(0, named=False)[4:8]
+    game, count = load_game(components, ruleset_of(ruleset)), len(rows)
+    states = deal_states(rows, players, setup, game)
+    start = columns_of_influence(states, players)
+    codes = seat_codes(rows["agents"].to_list())
+    generators = rows["seed"].to_numpy().astype(np.uint64).reshape(-1, 1).copy()
+    ledgers = np.zeros((count, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
+    decisions, hashes = np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.uint64)
+    play_batch(states, codes, game.rules, generators, ledgers, decisions, hashes, workspace)
+    return table_of(rows, players, states, start, ledgers, decisions, hashes)
+
+
+def deal_states(rows: pl.DataFrame, players: int, setup: str, game: Game) -> NDArray[np.uint64]:
+    """The set-up positions of a slice, handicaps included: `uint64[B, STATE_WORDS]`."""
+    states = np.zeros((len(rows), STATE_WORDS), dtype=np.uint64)
+    starters = rows["start_player"].to_numpy().astype(np.int64)
+    deals = rows["deal"].to_numpy().astype(np.uint64).reshape(-1, 1).copy()
+    set_up_batch(states, players, SETUPS.index(setup), starters, deals, game.rules)
+    word, _ = layout.FIELD["influence"].place(0)
+    for row, (starter, handicap) in enumerate(zip(starters, rows["handicap"].to_list(), strict=True)):
+        for turn_position, points in enumerate(handicap or ()):
+            _, shift = layout.FIELD["influence"].place(int(starter + turn_position) % players)
+            states[row, word] += np.uint64((points << shift) & (2**64 - 1))
+    return states
+
+
+def seat_codes(tables: list[list[str]]) -> NDArray[np.int64]:
+    """Codes of the bots by seat, `int64[B, 4]`."""
+    return np.array([[*map(_code, agents), *[0] * (MAX_PLAYERS - len(agents))] for agents in tables], dtype=np.int64)
+
+
+def _code(name: str) -> int:
+    return parse_player(name).code
+
+
+def columns_of_influence(states: NDArray[np.uint64], players: int) -> NDArray[np.int64]:
+    """Influence by seat, `int64[B, players]`."""
+    return layout.columns(states, "influence")[:, :players] - INFLUENCE_BIAS
+
+
+def ranks(states: NDArray[np.uint64], players: int) -> NDArray[np.int64]:
+    """Final rank by seat, `int64[B, players]`, 1 = winner; ties by Council precedence, so ranks are strict."""
+    standing = columns_of_influence(states, players) * MAX_PLAYERS - layout.columns(states, "council_rank")[:, :players]
+    return (standing[:, None, :] > standing[:, :, None]).sum(axis=2) + 1
+
+
+def table_of(
+    rows: pl.DataFrame,
+    players: int,
+    states: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    ledgers: NDArray[np.int16],
+    decisions: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+) -> pl.DataFrame:
+    """One row a game and seat from the arrays of a slice."""
+    count, seats = len(rows), np.arange(players)
+    starter = rows["start_player"].to_numpy().astype(np.int64)
+
+    def each(name: str) -> pl.Series:
+        return rows[name].gather(np.repeat(np.arange(count), players))
+
+    def flat(values: NDArray[Any], kind: Any) -> pl.Series:
+        return pl.Series(values.reshape(-1)).cast(kind)
+
+    sources = {
+        source: flat(np.ascontiguousarray(ledgers[:, :players, index]), pl.Int16)
+        for index, source in enumerate(LEDGER_SOURCES)
+    }
+    copied = ("game", "block", "deal", "seed", "players", "setup", "components", "ruleset", "start_player")
+    return pl.DataFrame(
+        {name: each(name) for name in copied}
+        | {
+            "seat": flat(np.tile(seats, count), pl.Int8),
+            "turn_position": flat((seats - starter[:, None]) % players, pl.Int8),
+            "player": rows["agents"].explode(),
+            "influence": flat(columns_of_influence(states, players), pl.Int16),
+            "rank": flat(ranks(states, players), pl.Int8),
+            "start_influence": flat(start, pl.Int16),
+        }
+        | sources
+        | {
+            "decisions": flat(np.repeat(decisions, players), pl.Int32),
+            "rounds": flat(np.repeat(layout.columns(states, "round"), players), pl.Int8),
+            "moves_hash": flat(np.repeat(hashes, players), pl.UInt64),
+        }
+    )
+
+
+# --- several processes ---------------------------------------------------------------------------------------------
+
+_stop_sign: Any = None
+
+
+def _start_worker(stop_sign: Any) -> None:
+    """Runs in each new process: Ctrl-C is the parent's business, one thread is enough."""
+    global _stop_sign
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _stop_sign = stop_sign
+
+
+def _work(schedule: pl.DataFrame) -> pl.DataFrame:
+    return play_rows(schedule, _stop_sign.is_set)
+
+
+class Runner:
+    """Plays schedules with `jobs` processes; use it as a context manager, it keeps the processes between calls.
+
+    A script that uses it with more than one process must be importable (`if __name__ == "__main__":`), since workers
+    are started afresh, not forked.
+    """
+
+    def __init__(self, jobs: int = 1, advance: Callable[[int], None] = lambda games: None) -> None:
+        """Starts nothing yet; `advance` is called with the number of games each time some are finished."""
+        self.jobs, self.advance = jobs, advance
+        self._pool: ProcessPoolExecutor | None = None
+        self._stop: Any = None
+
+    def __enter__(self) -> Self:
+        """Compiles what is needed once, here, so that workers find it on disk."""
+        warm_up()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stops the processes."""
+        self.close()
+
+    def close(self) -> None:
+        """Stops the processes; the runner can be used again."""
+        if self._pool is not None:
+            self._stop.set()
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def __call__(self, schedule: pl.DataFrame) -> pl.DataFrame:
+        """Plays a schedule; interrupted (Ctrl-C), returns the longest run of games from its beginning that is done."""
+        if self.jobs == 1 or len(schedule) <= SMALLEST_CHUNK:
+            return self._play_here(schedule)
+        return self._play_in_processes(schedule)
+
+    def _play_here(self, schedule: pl.DataFrame) -> pl.DataFrame:
+        tables: list[pl.DataFrame] = []
+        try:
+            for rows in schedule.iter_slices(SLICE):
+                tables.append(play_rows(rows))
+                self.advance(len(rows))
+        except KeyboardInterrupt:
+            if not tables:
+                raise
+        return pl.concat(tables) if tables else pl.DataFrame()
+
+    def _play_in_processes(self, schedule: pl.DataFrame) -> pl.DataFrame:
+        pool, tables = self._processes(), []
+        waiting: deque[Future[pl.DataFrame]] = deque()
+        chunks = schedule.iter_slices(self._chunk_size(len(schedule)))
+        try:
+            for rows in chunks:
+                waiting.append(pool.submit(_work, rows))
+                if len(waiting) >= self.jobs * CHUNKS_PER_PROCESS:
+                    tables.append(self._finished(waiting.popleft()))
+            while waiting:
+                tables.append(self._finished(waiting.popleft()))
+        except KeyboardInterrupt:
+            self.close()
+            if not tables:
+                raise
+        return pl.concat(tables)
+
+    def _finished(self, future: Future[pl.DataFrame]) -> pl.DataFrame:
+        table = future.result()
+        self.advance(table["game"].n_unique())
+        return table
+
+    def _processes(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._stop = context.Event()
+            self._pool = ProcessPoolExecutor(self.jobs, context, _start_worker, (self._stop,))
+        return self._pool
+
+    def _chunk_size(self, games: int) -> int:
+        even = -(-games // (self.jobs * CHUNKS_PER_PROCESS))
+        return max(SMALLEST_CHUNK, min(LARGEST_CHUNK, even))
+
+
+def warm_up() -> None:
+    """Plays one game, so that every kernel is compiled and cached before work starts or is split."""
+    row = {"game": 0, "block": 0, "deal": 0, "seed": 0, "players": 2, "setup": "standard"}
+    row |= {"components": "reconstructed", "ruleset": "official", "start_player": 0, "agents": ["random"] * 2}
+    play_rows(pl.DataFrame([row | {"handicap": []}], schema=SCHEDULE_SCHEMA, orient="row"))
+
+
+def versions() -> dict[str, str]:
+    """What the result of a game depends on besides its schedule: versions of package, action table and sources."""
+    from engine_fast.actions import ACTION_VERSION
+    from luna_ai import __version__
+
+    return {"luna-ai": __version__, "actions": str(ACTION_VERSION)}
+
+
+def check_names(agents: Sequence[str]) -> None:
+    """Raises UnknownPlayer for a name that no bot has."""
+    for name in agents:
+        parse_player(name)
+
+
