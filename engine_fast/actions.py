@@ -33,6 +33,7 @@ class Block:
 
     @property
     def count(self) -> int:
+        """Number of ids."""
         return int(np.prod([AXES[axis] for axis in self.order], dtype=int))
 
 

@@ -410,5 +410,3 @@ def apply_single(state: Any, seat: Any, code: Any, rules: Any, ledger: Any) -> N
 def apply_into(state: Any, action: Any, rules: Any, ledger: Any) -> None:
     """`apply` for Python callers; `action` is an int64 id."""
     apply(state, np.uint64(action), rules, ledger)
-
-

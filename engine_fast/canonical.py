@@ -19,8 +19,9 @@ from engine_fast.layout import BOARD_ORDERS, FIELD, INFLUENCE_BIAS, KINDS, MAX_S
 from engine_fast.ruleset import RuleSet
 
 PHASES = ("shrines", "novices", "action", "over")
-KEYS = ("players", "round", "phase", "start_player", "to_move", "time_tokens", "actions", "ring", "priestess", "builder")
-KEYS += ("apostate", "boards", "book_bonus", "council", "seats", "tiles", "pending")
+TURN_KEYS = ("players", "round", "phase", "start_player", "to_move", "time_tokens", "actions")
+BOARD_KEYS = ("ring", *tables.FIGURES, "boards", "book_bonus", "council", "seats", "tiles", "pending")
+KEYS = TURN_KEYS + BOARD_KEYS
 SEAT_KEYS = ("influence", "active", "inactive", "landing", "supply", "shrines", "favors")
 STEP_KEYS = ("action", "stage", "lifted", "landing_lifted", "hand", "landed", "last", "last_n")
 NUM_LIFT_SOURCES = 15
@@ -155,7 +156,8 @@ def _whole(value: Any, low: int, high: int, where: str) -> int:
 
 
 def _kind(value: Any, where: str) -> int:
-    _require(value in KINDS if isinstance(value, str) else False, f"{where}: {value!r} is not one of {', '.join(KINDS)}")
+    known = isinstance(value, str) and value in KINDS
+    _require(known, f"{where}: {value!r} is not one of {', '.join(KINDS)}")
     return KINDS.index(value)
 
 
@@ -271,7 +273,7 @@ class _Reader:
         entry = _keys(entry, SEAT_KEYS, where)
         limit = MAX_START_INFLUENCE
         self.put("influence", INFLUENCE_BIAS + _whole(entry["influence"], -limit, limit, f"{where}.influence"), seat)
-        isles = [*_counts(entry["active"], most, f"{where}.active"), *_counts(entry["inactive"], most, f"{where}.inactive")]
+        isles = [count for name in ("active", "inactive") for count in _counts(entry[name], most, f"{where}.{name}")]
         waiting = [_whole(entry[name], 0, most, f"{where}.{name}") for name in ("landing", "supply")]
         self.put("novices", _word([*isles, *waiting]), seat)
         self.put("shrines", _kind_set(entry["shrines"], f"{where}.shrines"), seat)
@@ -322,8 +324,8 @@ class _Reader:
         self.step = int(layout.GIVE_BOOK)
         tile = _whole(pending["from"], 1, layout.NUM_TILES, "pending.from")
         space = self.position["tiles"].get(str(tile)) if isinstance(self.position["tiles"], Mapping) else None
-        empty = isinstance(space, Mapping) and space.get("at") == "temple" and "book" not in space
-        owned = empty and space.get("owner") is not None
+        entry = space if isinstance(space, Mapping) else {}
+        owned = entry.get("at") == "temple" and "book" not in entry and entry.get("owner") is not None
         _require(owned, f"pending.from: no Book can have been taken from space {tile}")
         holds = "book" in self.position["seats"][self.to_move]["favors"]
         _require(holds, "pending: the player to move has no book favor to return")
@@ -346,7 +348,8 @@ class _Reader:
     ) -> None:
         journey, lifting = names[0] == "journey", names[1] == "lift"
         places = NUM_KINDS if journey or not lifting else NUM_LIFT_SOURCES
-        at, count = _whole(pending["last"], 0, places - 1, "pending.last"), _whole(pending["last_n"], 1, 4, "pending.last_n")
+        at = _whole(pending["last"], 0, places - 1, "pending.last")
+        count = _whole(pending["last_n"], 1, 4, "pending.last_n")
         _require(not (journey and waiting), "pending.landing_lifted: a Journey takes nobody from the landing stage")
         _require(lifting == (sum(landed) == 0), "pending.stage: landings and stage do not agree")
         row = [*lifted, *lifted, waiting] if lifting else landed
@@ -384,7 +387,7 @@ class _Reader:
         for seat, entry in enumerate(entries):
             done = (seat - self.start_player) % self.players < before
             where = f"seats[{seat}]"
-            _require(len(placed[seat]) == int(done or not shrines), f"{where}.shrines: not the turn's number of shrines")
+            _require(len(placed[seat]) == (done or not shrines), f"{where}.shrines: not the turn's number of shrines")
             _require(isles[seat] == rounds + (done and not shrines), f"{where}.active: not the turn's number of isles")
             clean = not any(entry["inactive"]) and not entry["landing"] and not entry["favors"]
             _require(clean and set(entry["active"]) <= {0, 2}, f"{where}: not a position of the preliminary round")

@@ -58,13 +58,14 @@ def _temple(position: Mapping[str, Any]) -> list[str]:
     tiles = position["tiles"]
     path = [tile for tile, entry in tiles.items() if entry["at"] == "path"]
     claimed = [f"{tile} by {entry['owner']}" for tile, entry in tiles.items() if entry["at"] == "claimed"]
-    temple = [
-        f"{tile}{'' if entry['owner'] is None else ' of ' + str(entry['owner'])}{' with Book' if 'book' in entry else ''}"
-        for tile, entry in tiles.items()
-        if entry["at"] == "temple"
-    ]
+    temple = [_space(tile, entry) for tile, entry in tiles.items() if entry["at"] == "temple"]
     return [
         "path: " + (" ".join(path) or "empty"),
         "claimed: " + (", ".join(claimed) or "none"),
         "Temple: " + (", ".join(temple) or "empty"),
     ]
+
+
+def _space(tile: str, entry: Mapping[str, Any]) -> str:
+    owner = "" if entry["owner"] is None else f" of {entry['owner']}"
+    return tile + owner + (" with Book" if "book" in entry else "")

@@ -25,8 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import config, event
+from numba.core import config as numba_config
+from numba.core import event
 
+config: Any = numba_config  # numba's type information lacks its settings and the option `_nrt`
+njit: Any = numba.njit
 Decorator = Callable[[Callable[..., Any]], Any]
 
 ENGINE_FOLDER = Path(__file__).resolve().parent
@@ -79,7 +82,7 @@ def remove_unused(root: Path, keep: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]  # numba has no type information
+class _Announcer(event.Listener):
     """Says once per process, on standard error, that compiling has begun."""
 
     def __init__(self) -> None:
@@ -89,13 +92,14 @@ class _Announcer(event.Listener):  # type: ignore[misc]  # numba has no type inf
         dispatcher = started.data.get("dispatcher")
         if not self.said and getattr(dispatcher, "luna_kernel", False):
             self.said = True
-            print("compiling for this machine (once per version, up to a minute or two) ...", file=sys.stderr, flush=True)
+            sys.stderr.write("compiling for this machine (once per version, a minute or two) ...\n")
+            sys.stderr.flush()
 
     def on_end(self, ended: Any) -> None:
         """Nothing to say when one kernel is done: others may follow."""
 
 
-event.register("numba:compile", _Announcer())
+event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]
 
 
 def compiler(*folders: Path) -> tuple[Decorator, Decorator]:
@@ -114,14 +118,14 @@ def compiler(*folders: Path) -> tuple[Decorator, Decorator]:
         folder = folder or cache_folder(source_hash(sources))
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
-            compiled = numba.njit(cache=True, nogil=True, _nrt=False)(function)
+            compiled = njit(cache=True, nogil=True, _nrt=False)(function)
         finally:
             config.CACHE_DIR = before
         compiled.luna_kernel = True
         return compiled
 
     def inline(function: Callable[..., Any]) -> Any:
-        return numba.njit(forceinline=True, _nrt=False)(function)
+        return njit(forceinline=True, _nrt=False)(function)
 
     return kernel, inline
 
@@ -131,4 +135,4 @@ kernel, inline = compiler(ENGINE_FOLDER)
 
 def called(function: Callable[..., Any]) -> Any:
     """For a helper that is better called than inlined (large, or not hot): plain njit, not cached on its own."""
-    return numba.njit(_nrt=False)(function)
+    return njit(_nrt=False)(function)

@@ -48,7 +48,7 @@ class Field:
 # fmt: off
 FIELDS = (
     #     name            word shift bits  meaning
-    Field("novices",         0,  0, 64, "nibbles of a seat: active by kind, inactive by kind, landing stage, supply", 4, 64),
+    Field("novices",         0,  0, 64, "nibbles of a seat: active, inactive by kind, landing stage, supply", 4, 64),
     Field("temple",          4,  0, 28, "Temple spaces with a novice of the seat, bit tile - 1", 4, 64),
     Field("claimed",         4, 28, 28, "tiles on the path with a novice of the seat, bit tile - 1", 4, 64),
     Field("shrines",         4, 56,  7, "isles with a shrine of the seat, bit kind", 4, 64),
@@ -75,7 +75,7 @@ FIELDS = (
     Field("book_from",      11, 46,  5, "tile whose Book is in the air"),
     Field("board_order",    11, 51,  6, "index of the ordered choice of Temple boards in BOARD_ORDERS"),
     Field("ring",           12,  0,  3, "isle kinds clockwise from ring position 0", 7, 3),
-    Field("carried",        13,  0, 64, "nibbles of a Journey or Tide: lifted by kind, lifted from landing stage, landed by kind, hand"),
+    Field("carried",        13,  0, 64, "nibbles of a Journey or Tide, see LIFTED to HAND below"),
 )
 # fmt: on
 

@@ -18,19 +18,14 @@ from engine_fast.bits import U0, U1, U2, U3, U4, extract_bits, low_bits, popcoun
 from engine_fast.jit import called, inline, kernel
 from engine_fast.layout import (
     ACTION,
-    BOOK,
     BRIBERY,
     GIVE_BOOK,
     HERBS,
     JOURNEY_LAND,
     JOURNEY_LIFT,
     NONE,
-    NOVICE,
     OVER,
-    SAILBOAT,
-    SHRINE,
     SHRINES,
-    TIDE,
     TIDE_LAND,
     nibble,
 )

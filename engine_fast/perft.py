@@ -28,7 +28,7 @@ def write_mask(row: Any, mask: Any) -> None:
 @inline
 def count_mask(row: Any) -> Any:
     """Number of 1 bits of a mask, int64."""
-    total = 0
+    total = np.int64(0)
     for word in range(MASK_WORDS):
         total += np.int64(popcount(row[word]))
     return total

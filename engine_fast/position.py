@@ -24,10 +24,17 @@ from engine_fast.batch import hash_batch
 from engine_fast.check import field_value, field_values
 from engine_fast.components import Sheet, load_sheet
 from engine_fast.drawing import draw
-from engine_fast.layout import INFLUENCE_BIAS, LEDGER_SOURCES, MAX_PLAYERS, MAX_START_INFLUENCE, NUM_SOURCES, STATE_WORDS
+from engine_fast.layout import (
+    INFLUENCE_BIAS,
+    LEDGER_SOURCES,
+    MAX_PLAYERS,
+    MAX_START_INFLUENCE,
+    NUM_SOURCES,
+    STATE_WORDS,
+)
 from engine_fast.legal import legal_into
 from engine_fast.ruleset import RuleSet, load_ruleset
-from engine_fast.setup import SETUPS, set_up_into
+from engine_fast.setup import SETUPS, add_handicaps, set_up_into
 from engine_fast.tables import build_rules
 
 
@@ -64,7 +71,7 @@ def load_game(components: str | Path | Sheet = "reconstructed", ruleset: str | R
 
 def generator_of(seed: int | None) -> NDArray[np.uint64]:
     """A kernel's generator, `uint64[1]`, from a seed (None: from the operating system's entropy)."""
-    return np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64).astype(np.uint64)
 
 
 def check_players(players: int) -> int:
@@ -143,9 +150,7 @@ class Position:
         state = np.zeros(STATE_WORDS, dtype=np.uint64)
         starter = -1 if start_player is None else int(start_player)
         set_up_into(state, seats, SETUPS.index(setup), starter, generator_of(seed), game.rules)
-        for turn_position, influence in enumerate(added):
-            seat = (field_value(state, "start_player") + turn_position) % seats
-            state[9] += np.uint64(int(influence) << 16 * seat & (2**64 - 1))
+        add_handicaps(state.reshape(1, -1), added.reshape(1, -1))
         return cls(state, game)
 
     @classmethod

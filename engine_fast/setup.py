@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine_fast import layout, tables
 from engine_fast.bits import U0, U1, U2, popcount, random_below, select_bit
@@ -159,16 +160,23 @@ def set_up(state: Any, seats: Any, setup: Any, start_player: Any, generator: Any
         draw_figures(state, generator)
 
 
-@inline
-def add_handicap(state: Any, handicap: Any) -> None:
-    """Adds `int64[P]` influence by turn position (RULES.md section 9: a handicap is another starting influence)."""
-    for index in range(handicap.shape[0]):
-        seat = (layout.start_player(state) + np.uint64(index)) % layout.players(state)
-        layout.set_influence(state, seat, np.uint64(np.int64(layout.influence(state, seat)) + handicap[index]))
-
-
 @kernel
 def set_up_into(state: Any, seats: Any, setup: Any, start_player: Any, generator: Any, rules: Any) -> None:
     """`set_up` for Python callers: int64 `seats`, `setup` and `start_player` (-1 draws it)."""
     starter = np.uint64(start_player) if start_player >= 0 else U7
     set_up(state, np.uint64(seats), setup, starter, generator, rules)
+
+
+def add_handicaps(states: NDArray[np.uint64], handicaps: NDArray[np.int64]) -> None:
+    """Adds influence at the start (RULES.md section 9: a handicap is nothing but another starting influence).
+
+    Args:
+        states: `uint64[B, STATE_WORDS]` set-up positions with one number of players, changed.
+        handicaps: `int64[B, players]`, by turn position.
+    """
+    starters, rows = layout.columns(states, "start_player"), np.arange(len(states))
+    word, _ = layout.FIELD["influence"].place(0)
+    for turn_position in range(handicaps.shape[1]):
+        seats = (starters + turn_position) % handicaps.shape[1]
+        shifts = (layout.FIELD["influence"].step * seats).astype(np.uint64)
+        states[rows, word] += handicaps[:, turn_position].astype(np.uint64) << shifts

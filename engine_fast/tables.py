@@ -44,12 +44,13 @@ class Row:
 
     @property
     def size(self) -> int:
+        """Number of words."""
         return int(np.prod(self.shape, dtype=int))
 
 
 # fmt: off
 ROWS = (
-    Row("usable", (NUM_ORDERS, NUM_ROUNDS, 2), "tiles approved, or approved and bribable, by order, round - 1, bribery"),
+    Row("usable", (NUM_ORDERS, NUM_ROUNDS, 2), "tiles approved, or bribable too, by order, round - 1, bribery"),
     Row("lower_neighbours", (NUM_ORDERS, NUM_TILES), "spaces adjacent to tile - 1 that have a lower number"),
     Row("tiles_in_play", (NUM_ORDERS,), "all tiles of the chosen boards"),
     Row("symbol_tiles", (1 << NUM_KINDS,), "tiles whose symbol is in a set of isle kinds"),
@@ -153,9 +154,7 @@ def _usable(sheet: Sheet, order: tuple[int, ...]) -> list[list[int]]:
 
 def _lower_neighbours(sheet: Sheet, order: tuple[int, ...]) -> list[int]:
     neighbours = sheet.neighbours(order)
-    return [
-        tile_mask(other for other in neighbours.get(tile, ()) if other < tile) for tile in range(1, NUM_TILES + 1)
-    ]
+    return [tile_mask(other for other in neighbours.get(tile, ()) if other < tile) for tile in range(1, NUM_TILES + 1)]
 
 
 def _symbol_tiles(sheet: Sheet) -> list[int]:
@@ -239,5 +238,3 @@ def build_rules(sheet: Sheet, ruleset: RuleSet) -> NDArray[np.uint64]:
         assert block.shape == row.shape, row.name
         table[OFFSET[row.name] : OFFSET[row.name] + row.size] = block.ravel()
     return table
-
-

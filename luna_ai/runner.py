@@ -24,7 +24,7 @@ from engine_fast.batch import set_up_batch
 from engine_fast.layout import INFLUENCE_BIAS, LEDGER_SOURCES, MAX_PLAYERS, NUM_SOURCES, STATE_WORDS
 from engine_fast.position import Game, load_game
 from engine_fast.ruleset import RuleSet
-from engine_fast.setup import SETUPS
+from engine_fast.setup import SETUPS, add_handicaps
 from luna_ai.bots.games import play_batch
 from luna_ai.bots.workspace import Workspace, new_workspace
 from luna_ai.config import parse_ruleset
@@ -112,11 +112,8 @@ def deal_states(rows: pl.DataFrame, players: int, setup: str, game: Game) -> NDA
     starters = rows["start_player"].to_numpy().astype(np.int64)
     deals = rows["deal"].to_numpy().astype(np.uint64).reshape(-1, 1).copy()
     set_up_batch(states, players, SETUPS.index(setup), starters, deals, game.rules)
-    word, _ = layout.FIELD["influence"].place(0)
-    for row, (starter, handicap) in enumerate(zip(starters, rows["handicap"].to_list(), strict=True)):
-        for turn_position, points in enumerate(handicap or ()):
-            _, shift = layout.FIELD["influence"].place(int(starter + turn_position) % players)
-            states[row, word] += np.uint64((points << shift) & (2**64 - 1))
+    handicaps = [points or [0] * players for points in rows["handicap"].to_list()]
+    add_handicaps(states, np.array(handicaps, dtype=np.int64))
     return states
 
 
@@ -137,7 +134,8 @@ def columns_of_influence(states: NDArray[np.uint64], players: int) -> NDArray[np
 def ranks(states: NDArray[np.uint64], players: int) -> NDArray[np.int64]:
     """Final rank by seat, `int64[B, players]`, 1 = winner; ties by Council precedence, so ranks are strict."""
     standing = columns_of_influence(states, players) * MAX_PLAYERS - layout.columns(states, "council_rank")[:, :players]
-    return (standing[:, None, :] > standing[:, :, None]).sum(axis=2) + 1
+    ahead: NDArray[np.int64] = (standing[:, None, :] > standing[:, :, None]).sum(axis=2)
+    return ahead + 1
 
 
 def table_of(
@@ -300,5 +298,3 @@ def check_names(agents: Sequence[str]) -> None:
     """Raises UnknownPlayer for a name that no bot has."""
     for name in agents:
         parse_player(name)
-
-
