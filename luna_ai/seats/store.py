@@ -1,0 +1,202 @@
+"""Games on disk: checked, written in parts that appear whole or not at all, and found again by a resumed study.
+
+    OUT/study.json                           settings and versions that the figures depend on
+    OUT/games/STAGE-VARIANT-FIRSTBLOCK.parquet  some consecutive blocks, one row a game and seat
+
+Parts are written under a temporary name and renamed. Reading takes the longest run of parts without a gap from
+block 0 on, so nothing is lost or counted twice whenever a study is stopped.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from luna_ai.seats.schedule import InvalidStudy, SeatStudy, Variant
+
+FORMAT = "luna-seats/1"
+SETTINGS_FILE = "study.json"
+GAMES_FOLDER = "games"
+REQUIRED = ("game", "block", "deal", "seed", "start_player", "seat", "turn_position", "player", "influence", "rank")
+
+
+class RunnerError(ValueError):
+    """A game runner returned a table that does not belong to its schedule."""
+
+
+class StudyChanged(InvalidStudy):
+    """The folder holds a study with other settings."""
+
+
+def accept_games(schedule: pl.DataFrame, games: pl.DataFrame, stage: str) -> pl.DataFrame:
+    """The longest prefix of whole blocks of a schedule that a runner has played, checked and sorted.
+
+    Args:
+        schedule: the rows that were to be played, sorted by game.
+        games: what the runner returned, one row a game and seat, in any order; may lack the end of the schedule.
+        stage: stage of the study, added as a column together with the start `handicap` of each row's position.
+
+    Raises:
+        RunnerError: if a column is missing, a game is foreign or double, or a row disagrees with the schedule.
+    """
+    missing = [name for name in REQUIRED if name not in games.columns]
+    if missing:
+        raise RunnerError(f"the game table lacks the columns {missing}")
+    if games.select("game", "seat").is_duplicated().any():
+        raise RunnerError("the game table holds a seat of a game twice")
+    if not games["game"].is_in(schedule["game"].implode()).all():
+        raise RunnerError("the game table holds games that are not in the schedule")
+    plan = schedule.head(finished_games(schedule, games))
+    if not len(plan):
+        return games.clear()
+    kept = games.filter(pl.col("game") <= plan["game"][-1]).sort("game", "seat")
+    check_rows(plan, kept)
+    handicap = np.array(plan["handicap"].to_list(), dtype=np.int16)
+    points = handicap[np.arange(len(kept)) // handicap.shape[1], kept["turn_position"].to_numpy()]
+    return kept.with_columns(stage=pl.lit(stage), handicap=pl.Series(points, dtype=pl.Int16))
+
+
+def finished_games(schedule: pl.DataFrame, games: pl.DataFrame) -> int:
+    """Number of games in the longest prefix of whole blocks of which all seats are there."""
+    seats = games.group_by("game").len("seats")
+    found = schedule.join(seats, on="game", how="left", maintain_order="left")
+    whole = (found["seats"].fill_null(0) == found["players"]).to_numpy()
+    first_gap = int(np.argmin(whole)) if not whole.all() else len(whole)
+    blocks = schedule["block"].to_numpy()
+    return first_gap if first_gap == len(blocks) else int(np.searchsorted(blocks, blocks[first_gap]))
+
+
+def check_rows(plan: pl.DataFrame, games: pl.DataFrame) -> None:
+    """Raises RunnerError unless sorted games agree with their schedule and have possible seats and ranks."""
+    players = int(plan["players"][0])
+    table = {name: games[name].to_numpy().reshape(-1, players) for name in REQUIRED if name != "player"}
+    for name in ("game", "block", "deal", "seed", "start_player"):
+        if (table[name] != plan[name].to_numpy()[:, None]).any():
+            raise RunnerError(f"the game table disagrees with its schedule in column {name!r}")
+    seats = np.arange(players)
+    positions = (seats - plan["start_player"].to_numpy().astype(np.int64)[:, None]) % players
+    if (table["seat"] != seats).any() or (table["turn_position"] != positions).any():
+        raise RunnerError("turn_position must be (seat - start_player) mod players")
+    if (np.sort(table["rank"], axis=1) != seats + 1).any():
+        raise RunnerError(f"ranks of a game must be 1 to {players}, each once")
+
+
+class GameStore:
+    """Finished blocks of each stage and variant, in memory and, with a folder, on disk."""
+
+    def __init__(self, study: SeatStudy, versions: Mapping[str, str]) -> None:
+        """Opens the study's folder, if it has one, and reads nothing yet.
+
+        Raises:
+            StudyChanged: if the folder holds a study with other settings or versions.
+            InvalidStudy: if the folder cannot be written.
+        """
+        self.study = study
+        self.versions = dict(versions)
+        self._tables: dict[tuple[str, Variant], list[pl.DataFrame]] = {}
+        if study.out is not None:
+            claim_folder(study.out, study.identity() | {f"version of {key}": versions[key] for key in sorted(versions)})
+
+    def games(self, stage: str, variant: Variant) -> pl.DataFrame:
+        """All finished blocks, one row a game and seat, sorted by game; without columns if there are none."""
+        tables = self._parts(stage, variant)
+        if len(tables) > 1:
+            tables[:] = [pl.concat(tables)]
+        return tables[0] if tables else pl.DataFrame()
+
+    def num_blocks(self, stage: str, variant: Variant) -> int:
+        """Number of finished blocks."""
+        tables = self._parts(stage, variant)
+        return int(tables[-1]["block"][-1]) + 1 if tables else 0
+
+    def handicap(self, stage: str, variant: Variant) -> tuple[int, ...] | None:
+        """Influence by turn position with which the finished blocks were played; None if there are none."""
+        if not self.num_blocks(stage, variant):
+            return None
+        first = self.games(stage, variant).head(variant.players).sort("turn_position")
+        return tuple(first["handicap"].to_list())
+
+    def append(self, stage: str, variant: Variant, games: pl.DataFrame) -> None:
+        """Adds the blocks that follow; an empty table adds nothing."""
+        if not len(games):
+            return
+        first = int(games["block"][0])
+        if first != self.num_blocks(stage, variant):
+            raise RunnerError(f"block {first} does not follow block {self.num_blocks(stage, variant) - 1}")
+        if self.study.out is not None:
+            path = self.study.out / GAMES_FOLDER / f"{stage}-{variant.slug}-{first:08d}.parquet"
+            note = {"luna": json.dumps({"format": FORMAT, "versions": self.versions})}
+            write_whole(path, lambda temporary: games.write_parquet(temporary, metadata=note))
+        self._parts(stage, variant).append(games)
+
+    def _parts(self, stage: str, variant: Variant) -> list[pl.DataFrame]:
+        if (stage, variant) not in self._tables:
+            folder = self.study.out
+            self._tables[stage, variant] = [] if folder is None else read_parts(folder, stage, variant)
+        return self._tables[stage, variant]
+
+
+def read_parts(folder: Path, stage: str, variant: Variant) -> list[pl.DataFrame]:
+    """Parts of a variant without a gap from block 0 on."""
+    parts: list[pl.DataFrame] = []
+    expected = 0
+    for path in sorted((folder / GAMES_FOLDER).glob(f"{stage}-{variant.slug}-*.parquet")):
+        part = pl.read_parquet(path)
+        if part["block"][0] == expected:
+            parts.append(part)
+            expected = int(part["block"][-1]) + 1
+    return parts
+
+
+def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Makes a study's folder, or checks that it holds the same study.
+
+    Raises:
+        StudyChanged: if it holds another study; names the first setting that differs, with both values.
+        InvalidStudy: if it cannot be written, or holds games of an unknown study.
+    """
+    path = folder / SETTINGS_FILE
+    try:
+        (folder / GAMES_FOLDER).mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            check_same(folder, json.loads(path.read_text()), dict(settings))
+        elif any((folder / GAMES_FOLDER).iterdir()):
+            raise InvalidStudy(f"{folder} holds games but no {SETTINGS_FILE}; choose another folder")
+        else:
+            write_text(path, json.dumps({"format": FORMAT, **settings}, indent=1) + "\n")
+        for stale in (folder / GAMES_FOLDER).glob(".*.tmp"):
+            stale.unlink()
+    except (OSError, json.JSONDecodeError) as error:
+        raise InvalidStudy(f"cannot use the folder {folder}: {error}") from error
+
+
+def check_same(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Raises StudyChanged unless two maps of settings are equal."""
+    wanted = json.loads(json.dumps({"format": FORMAT, **wanted}))
+    for key in [*wanted, *(key for key in found if key not in wanted)]:
+        if found.get(key) != wanted.get(key):
+            raise StudyChanged(
+                f"{folder} holds a study with {key} = {json.dumps(found.get(key))}, "
+                f"not {json.dumps(wanted.get(key))}; use the same settings or another folder"
+            )
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Lets `write` fill a temporary file beside `path`, makes it durable and renames it to `path`."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        write(temporary)
+        with temporary.open("rb+") as handle:
+            os.fsync(handle.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file whole or not at all."""
+    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
