@@ -15,7 +15,7 @@ _HOME = {
     "new_ledger": "position",
     "IllegalDecision": "position",
     "SetupError": "position",
-    "InvalidPosition": "canonical",
+    "InvalidPosition": "reading",
     "NotationError": "notation",
     "Sheet": "components",
     "SheetError": "components",

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine_fast import canonical, notation
+from engine_fast import canonical, notation, reading
 from engine_fast.actions import MASK_WORDS
 from engine_fast.apply import apply_into
 from engine_fast.batch import hash_batch
@@ -166,9 +166,9 @@ class Position:
             InvalidPosition: it is not consistent with RULES.md sections 2, 3 and 8.
         """
         game = load_game(components, ruleset)
-        made = cls(canonical.from_json(position, game.sheet, game.ruleset), game)
+        made = cls(reading.from_json(position, game.sheet, game.ruleset), game)
         if not made.over and not made.legal_mask().any():
-            raise canonical.InvalidPosition("pending: the unfinished action cannot be completed")
+            raise reading.InvalidPosition("pending: the unfinished action cannot be completed")
         return made
 
     def to_json(self) -> dict[str, Any]:
