@@ -29,8 +29,8 @@ def luna(*arguments: str, cwd: Path | None = None, **kwargs) -> subprocess.Compl
 
 
 BAD_INPUT: list[tuple[list[str], str]] = [
-    ([], "no verb; allowed: components"),
-    (["simulator"], "unknown verb 'simulator'; allowed: components"),
+    ([], f"no verb; allowed: {', '.join(VERBS)}"),
+    (["simulator"], f"unknown verb 'simulator'; allowed: {', '.join(VERBS)}"),
     (["--verbose"], "unknown verb '--verbose'"),
     (["components", "nonsuch"], "no component sheet 'nonsuch'; allowed: reconstructed, rosette"),
     (["components", "{tmp}"], "cannot be read"),
