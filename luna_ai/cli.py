@@ -20,6 +20,8 @@ VERBS = {
     "simulate": "plays many games between bots and writes a table of them",
     "seats": "measures what each turn position is worth",
     "components": "shows, checks and compares component sheets",
+    "record": "plays games and writes them as records",
+    "replay": "verifies and draws game records",
 }
 """Every verb and what it does; `luna NAME` runs `luna_ai.commands.NAME`."""
 

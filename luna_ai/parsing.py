@@ -52,8 +52,8 @@ def parse(config_class: type[C], arguments: Sequence[str], prog: str, descriptio
         found = parser.parse_args(_config_first(arguments))
     except RuntimeError:  # jsonargparse replaces the elements of what it takes for a list
         raise UserError("--config: a map stands where a list is needed") from None
-    config = config_class(**{each.name: each.value_in(found) for each in options})
-    check_outputs([(each.flag, getattr(config, each.name), each.meta["writes"]) for each in options])
+    config = config_class(**{each.field.name: each.value_in(found) for each in options})
+    check_outputs([(each.flag, getattr(config, each.field.name), each.meta["writes"]) for each in options])
     return config
 
 
@@ -228,7 +228,7 @@ class _Option:
 
     @property
     def name(self) -> str:
-        return self.field.name
+        return self.field.name.rstrip("_")  # `from_` is the field of --from
 
     @property
     def meta(self) -> Any:

@@ -89,17 +89,28 @@ def draw_boards(sheet: Sheet, order: Sequence[int]) -> Text:
     Raises:
         ValueError: `order` is not 1 to 4 different board indices.
     """
-    places = sheet.coordinates(order)
-    rows = _close_gaps({x for x, _ in places.values()}, most=2)
-    columns = _close_gaps({y for _, y in places.values()}, most=3)
     drawing = Text("Temple Gate\n", style="bold")
-    for row in range(max(rows.values()) + 1):
-        cells = sorted((columns[y], tile) for tile, (x, y) in places.items() if rows[x] == row)
+    for cells in temple_rows(sheet, order):
         drawing.append(_row(sheet, order, cells))
         drawing.append("\n")
     for slot, board in enumerate(order):
         drawing.append(f"slot {slot}: board {board}   ", style=BOARD_STYLES[board])
     return drawing
+
+
+def temple_rows(sheet: Sheet, order: Sequence[int]) -> list[list[tuple[int, int]]]:
+    """The spaces of the boards as `draw_boards` places them: for each row its (column in half cells, tile), ascending.
+
+    Raises:
+        ValueError: `order` is not 1 to 4 different board indices.
+    """
+    places = sheet.coordinates(order)
+    rows = _close_gaps({x for x, _ in places.values()}, most=2)
+    columns = _close_gaps({y for _, y in places.values()}, most=3)
+    return [
+        sorted((columns[y], tile) for tile, (x, y) in places.items() if rows[x] == row)
+        for row in range(max(rows.values()) + 1)
+    ]
 
 
 def _row(sheet: Sheet, order: Sequence[int], cells: Sequence[tuple[int, int]]) -> Text:
