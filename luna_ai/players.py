@@ -73,7 +73,9 @@ def parse_table(names: Sequence[str], players: int) -> tuple[PlayerSpec, ...]:
         UnknownPlayer: a name is unknown, or there are neither one nor `players` names.
     """
     if len(names) not in (1, players):
-        raise UnknownPlayer(f"{len(names)} players named for {players} seats; allowed: 1 (fills all seats) or {players}")
+        raise UnknownPlayer(
+            f"{len(names)} players named for {players} seats; allowed: 1 (fills all seats) or {players}"
+        )
     specs = tuple(parse_player(name) for name in names)
     return specs if len(specs) == players else specs * players
 

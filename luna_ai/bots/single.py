@@ -1,0 +1,287 @@
+"""Scores of the actions that are complete with one decision: what they gain less what the novices used were worth.
+
+One function per kind; each offers its legal decisions. Worth of novices and tiles is what `outlook.look` has filled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine_fast import layout, tables
+from engine_fast.bits import U0, U1, U7, lowest_bit
+from engine_fast.layout import BRIBERY, HERBS, NOVICE, NUM_KINDS, SAILBOAT, SHRINE, nibble
+from engine_fast.legal import seats_to_climb
+from luna_ai.bots.columns import INDEX
+from luna_ai.bots.compiling import called, inline
+from luna_ai.bots.offers import FIRST_ID, block_reader, offer
+from luna_ai.bots.outlook import INACTIVE_AT, active_total, apostate_loss, isle_at, shrine_value
+from luna_ai.bots.tiles import approved_tiles, has, hold_value, sanctify_value
+from luna_ai.bots.workspace import AGAIN, AGAIN_AFTER
+
+COUNCIL, COUNCIL_AHEAD = INDEX["council"], INDEX["council_ahead"]
+APOSTATE, EXPEL_RIVALS = INDEX["apostate"], INDEX["expel_rivals"]
+MEDITATION, MEDITATE, END_RIVALS = INDEX["meditation"], INDEX["meditate"], INDEX["end_rivals"]
+
+favor_ids, favor_virtual_ids = block_reader("favor"), block_reader("favor_virtual")
+recruit_ids, recruit_virtual_ids = block_reader("recruit"), block_reader("recruit_virtual")
+build_ids, build_virtual_ids = block_reader("build"), block_reader("build_virtual")
+herbs_ids, sail_landing_ids = block_reader("herbs"), block_reader("sail_landing")
+promote_ids, promote_virtual_ids = block_reader("promote"), block_reader("promote_virtual")
+sanctify_ids = block_reader("sanctify")
+expel_ids, expel_virtual_ids, expel_alone_ids = (block_reader(f"expel{end}") for end in ("", "_virtual", "_alone"))
+council_alone_ids = block_reader("council_alone")
+FAVOR, FAVOR_VIRTUAL = FIRST_ID["favor"], FIRST_ID["favor_virtual"]
+RECRUIT, RECRUIT_VIRTUAL = FIRST_ID["recruit"], FIRST_ID["recruit_virtual"]
+BUILD, BUILD_VIRTUAL = FIRST_ID["build"], FIRST_ID["build_virtual"]
+HERBS_ID, SAIL, SAIL_LANDING = FIRST_ID["herbs"], FIRST_ID["sail"], FIRST_ID["sail_landing"]
+PROMOTE, PROMOTE_VIRTUAL, SANCTIFY = FIRST_ID["promote"], FIRST_ID["promote_virtual"], FIRST_ID["sanctify"]
+EXPEL, EXPEL_VIRTUAL, EXPEL_ALONE = FIRST_ID["expel"], FIRST_ID["expel_virtual"], FIRST_ID["expel_alone"]
+COUNCIL_ID, COUNCIL_VIRTUAL, COUNCIL_ALONE = (FIRST_ID[f"council{end}"] for end in ("", "_virtual", "_alone"))
+MEDITATE_ID = FIRST_ID["meditate"]
+
+
+@inline
+def used_up(kind: Any, count: Any, workspace: Any) -> Any:
+    """What `count` active novices of an isle would have been worth for the rest of the round."""
+    active = workspace.active[kind]
+    return workspace.use[kind, active] - workspace.use[kind, active - count]
+
+
+@inline
+def stay_change(kind: Any, change: Any, workspace: Any) -> Any:
+    """How the worth of an isle changes with `change` novices more (fewer) there when the round ends."""
+    here = workspace.active[kind] + workspace.inactive[kind]
+    return workspace.stay[kind, here + change] - workspace.stay[kind, here]
+
+
+@inline
+def shrine_on(state: Any, seat: Any, kind: Any) -> Any:
+    """1 if the seat has a shrine on the isle, else 0 (int64)."""
+    return np.int64((layout.shrines(state, seat) >> np.uint64(kind)) & U1)
+
+
+@called
+def offer_favors(state: Any, seat: Any, workspace: Any) -> None:
+    """Priest's Favor: the token, for novices used (and the novice token)."""
+    rest = favor_ids(workspace) | (favor_virtual_ids(workspace) << U7)
+    while rest != U0:
+        index = np.int64(lowest_bit(rest))
+        rest &= rest - U1
+        kind, virtual = index % 7, index // 7
+        count = 2 - shrine_on(state, seat, kind) - virtual
+        score = workspace.tokens[kind] - used_up(kind, count, workspace) - virtual * workspace.tokens[NOVICE]
+        offer(workspace, (FAVOR_VIRTUAL if virtual else FAVOR) + np.uint64(kind), score)
+
+
+@called
+def offer_recruits(workspace: Any) -> None:
+    """Recruit: one more novice on the isle, for novices used (and the novice token)."""
+    rest = recruit_ids(workspace) | (recruit_virtual_ids(workspace) << U7)
+    while rest != U0:
+        index = np.int64(lowest_bit(rest))
+        rest &= rest - U1
+        kind, virtual = index % 7, index // 7
+        cost = used_up(kind, 2 - virtual, workspace) + virtual * workspace.tokens[NOVICE]
+        offer(
+            workspace,
+            (RECRUIT_VIRTUAL if virtual else RECRUIT) + np.uint64(kind),
+            stay_change(kind, 1, workspace) - cost,
+        )
+
+
+@called
+def offer_builds(state: Any, w: Any, rules: Any, workspace: Any) -> None:
+    """Build Shrine: a shrine, for novices used and the shrine token (and the novice token)."""
+    kind = isle_at(state, layout.builder(state))
+    gain = shrine_value(w, rules, workspace) - workspace.tokens[SHRINE]
+    if build_ids(workspace) != U0:
+        offer(workspace, BUILD, gain - used_up(kind, 2, workspace))
+    if build_virtual_ids(workspace) != U0:
+        offer(workspace, BUILD_VIRTUAL, gain - used_up(kind, 1, workspace) - workspace.tokens[NOVICE])
+
+
+@called
+def offer_herbs(workspace: Any) -> None:
+    """Herbs: novices become active, for the token."""
+    rest = herbs_ids(workspace)
+    while rest != U0:
+        index = lowest_bit(rest)
+        rest &= rest - U1
+        kind, count = np.int64(index) % 7, np.int64(index) // 7 + 1
+        active = workspace.active[kind]
+        gain = workspace.use[kind, active + count] - workspace.use[kind, active]
+        offer(workspace, HERBS_ID + index, gain - workspace.tokens[HERBS])
+
+
+@inline
+def arrive(kind: Any, count: Any, workspace: Any) -> Any:
+    """Worth of `count` novices that arrive active on an isle."""
+    active = workspace.active[kind]
+    woken = workspace.use[kind, active + count] - workspace.use[kind, active]
+    return woken + stay_change(kind, count, workspace)
+
+
+@called
+def offer_sails(state: Any, seat: Any, workspace: Any) -> None:
+    """Sailboat: novices elsewhere, for the token; every isle left, every isle reached."""
+    if (layout.favors(state, seat) >> np.uint64(SAILBOAT)) & U1 == U0:
+        return
+    for count in range(1, 3):
+        for source in range(NUM_KINDS):
+            if workspace.active[source] >= count:
+                leave = stay_change(source, -count, workspace) - used_up(source, count, workspace)
+                first = SAIL + np.uint64(((count - 1) * 7 + source) * 7)
+                for kind in range(NUM_KINDS):
+                    if kind != source:
+                        score = leave + arrive(kind, count, workspace) - workspace.tokens[SAILBOAT]
+                        offer(workspace, first + np.uint64(kind), score)
+    rest = sail_landing_ids(workspace)
+    while rest != U0:
+        index = lowest_bit(rest)
+        rest &= rest - U1
+        kind, count = np.int64(index) % 7, np.int64(index) // 7 + 1
+        offer(workspace, SAIL_LANDING + index, arrive(kind, count, workspace) - workspace.tokens[SAILBOAT])
+
+
+@called
+def offer_promotions(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> None:
+    """Promotion: a claimed tile, for the novice on it, one more used (or the novice token) and perhaps a bribe."""
+    offer_promotions_of(PROMOTE, promote_ids(workspace), 0, state, seat, w, rules, workspace)
+    offer_promotions_of(PROMOTE_VIRTUAL, promote_virtual_ids(workspace), 1, state, seat, w, rules, workspace)
+
+
+@called
+def offer_promotions_of(
+    first: Any, tiles: Any, virtual: Any, state: Any, seat: Any, w: Any, rules: Any, workspace: Any
+) -> None:
+    """The Promotions without or with the virtual novice."""
+    approved, rest = approved_tiles(state, rules), tiles
+    while rest != U0:
+        tile = lowest_bit(rest)
+        rest &= rest - U1
+        kind = np.int64(tables.tile_symbol(rules, tile))
+        count = 2 - shrine_on(state, seat, kind) - virtual
+        paid = virtual * workspace.tokens[NOVICE] + (1.0 - has(approved, tile)) * workspace.tokens[BRIBERY]
+        moved = stay_change(kind, -1, workspace) - used_up(kind, count, workspace)
+        offer(workspace, first + tile, hold_value(state, tile, w, rules, workspace) + moved - paid)
+
+
+@called
+def offer_sanctifications(state: Any, w: Any, rules: Any, workspace: Any) -> None:
+    """Sanctification: its worth now less the worth of waiting with the claimed tile, and perhaps a bribe."""
+    approved, rest = approved_tiles(state, rules), sanctify_ids(workspace)
+    while rest != U0:
+        tile = lowest_bit(rest)
+        rest &= rest - U1
+        paid = (1.0 - has(approved, tile)) * workspace.tokens[BRIBERY]
+        gain = sanctify_value(state, tile, 0, w, rules, workspace) - hold_value(state, tile, w, rules, workspace)
+        offer(workspace, SANCTIFY + tile, gain - paid)
+
+
+@inline
+def rivals_passed(state: Any, seat: Any, target: Any, rules: Any) -> Any:
+    """Pieces that come to be preceded by the seat's piece when it moves to the Council seat `target`."""
+    last, passed = tables.council_last(rules), 0
+    reach = target if target < last else last - U1
+    for index in range(layout.MAX_PLAYERS):
+        rival = np.uint64(index)
+        if rival < layout.players(state) and layout.council_rank(state, rival) < layout.council_rank(state, seat):
+            passed += np.int64(layout.council_seat(state, rival) <= reach)
+    return passed
+
+
+@called
+def council_gain(state: Any, seat: Any, steps: Any, w: Any, rules: Any) -> Any:
+    """Worth of climbing `steps` (int64) Council seats."""
+    here, last = layout.council_seat(state, seat), tables.council_last(rules)
+    target = here + np.uint64(steps)
+    target = target if target < last else last
+    climbed = np.float64(tables.council_value(rules, target)) - np.float64(tables.council_value(rules, here))
+    return w[COUNCIL] * climbed + w[COUNCIL_AHEAD] * rivals_passed(state, seat, target, rules)
+
+
+@called
+def offer_councils(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> None:
+    """Council: seats, for novices of one isle (and the novice token)."""
+    most = min(np.int64(seats_to_climb(state, seat, rules)), 13)
+    virtual = (layout.favors(state, seat) >> np.uint64(NOVICE)) & U1 != U0
+    fewest = 14
+    for kind in range(NUM_KINDS):
+        fewest = min(fewest, 14 - workspace.active[kind])
+    for steps in range(1, min(14 - fewest + np.int64(virtual), most) + 1):
+        gain = council_gain(state, seat, steps, w, rules)
+        offer_councils_of(steps, gain, virtual, workspace)
+    if council_alone_ids(workspace) != U0:
+        offer(workspace, COUNCIL_ALONE, council_gain(state, seat, 1, w, rules) - workspace.tokens[NOVICE])
+
+
+@inline
+def offer_councils_of(steps: Any, gain: Any, virtual: Any, workspace: Any) -> None:
+    """The ways to climb `steps` seats with novices."""
+    for kind in range(NUM_KINDS):
+        if workspace.active[kind] >= steps:
+            offer(workspace, COUNCIL_ID + np.uint64((steps - 1) * 7 + kind), gain - used_up(kind, steps, workspace))
+        if virtual and steps > 1 and workspace.active[kind] >= steps - 1:
+            cost = used_up(kind, steps - 1, workspace) + workspace.tokens[NOVICE]
+            offer(workspace, COUNCIL_VIRTUAL + np.uint64((steps - 2) * 7 + kind), gain - cost)
+
+
+@called
+def loss_at(state: Any, seat: Any, kind: Any, w: Any) -> Any:
+    """What the Apostate on an isle costs the mover, less what it is worth that he costs his rivals."""
+    k, loss = np.uint64(kind), 0.0
+    for index in range(layout.MAX_PLAYERS):
+        word = layout.novices(state, np.uint64(index))
+        count = np.float64(nibble(word, k) + nibble(word, k + INACTIVE_AT))
+        loss += (w[APOSTATE] if np.uint64(index) == seat else -w[EXPEL_RIVALS]) * apostate_loss(count)
+    return loss
+
+
+@called
+def offer_expulsions(state: Any, seat: Any, w: Any, workspace: Any) -> None:
+    """Expulsion: the Apostate elsewhere, for novices used on his isle (and the novice token)."""
+    position = layout.apostate(state)
+    kind = isle_at(state, position)
+    here, most = loss_at(state, seat, kind, w), workspace.active[kind]
+    virtual = expel_virtual_ids(workspace) != U0
+    for steps in range(1, min(most, 13) + 1):
+        gain = here - loss_at(state, seat, isle_at(state, position + np.uint64(steps)), w)
+        cost = used_up(kind, steps, workspace)
+        offer(workspace, EXPEL + np.uint64(steps - 1), gain - cost)
+        if virtual:
+            gain = here - loss_at(state, seat, isle_at(state, position + np.uint64(steps + 1)), w)
+            offer(workspace, EXPEL_VIRTUAL + np.uint64(steps - 1), gain - cost - workspace.tokens[NOVICE])
+    if expel_alone_ids(workspace) != U0:
+        gain = here - loss_at(state, seat, isle_at(state, position + U1), w)
+        offer(workspace, EXPEL_ALONE, gain - workspace.tokens[NOVICE])
+
+
+@called
+def offer_meditation(state: Any, seat: Any, w: Any, workspace: Any) -> None:
+    """Meditation: time lost for the own novices, and for the rivals' when it ends the round."""
+    score, lost = w[MEDITATE], workspace.facts[AGAIN] - workspace.facts[AGAIN_AFTER]
+    for kind in range(NUM_KINDS):
+        score -= lost * workspace.raw[kind, workspace.active[kind]]
+    if layout.time_tokens(state) == U1:
+        score += w[MEDITATION]
+        for index in range(layout.MAX_PLAYERS):
+            if np.uint64(index) != seat:
+                score += w[END_RIVALS] * active_total(state, np.uint64(index))
+    offer(workspace, MEDITATE_ID, score)
+
+
+@called
+def offer_single(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> None:
+    """Offers every legal action of one decision."""
+    offer_favors(state, seat, workspace)
+    offer_recruits(workspace)
+    offer_builds(state, w, rules, workspace)
+    offer_herbs(workspace)
+    offer_sails(state, seat, workspace)
+    offer_promotions(state, seat, w, rules, workspace)
+    offer_sanctifications(state, w, rules, workspace)
+    offer_councils(state, seat, w, rules, workspace)
+    offer_expulsions(state, seat, w, workspace)
+    offer_meditation(state, seat, w, workspace)
