@@ -27,7 +27,7 @@ $(VENV)/.installed: requirements/dev.txt pyproject.toml
 	@touch $@
 
 demo: venv
-	$(BIN)/luna --help
+	$(BIN)/luna seats --players 2 3 4 --agents greedy --deals 500 --seed 1 --out results/demo
 
 lint: venv
 	$(BIN)/ruff check
