@@ -1,17 +1,18 @@
 """Plays a schedule of games between bots, in this process or in several, and returns one row a game and seat.
 
-A schedule (`SCHEDULE_SCHEMA`) says everything about every game: deal, start player, who sits where, handicap, and the
+A schedule (`luna_ai.schedule`) says everything about every game: deal, start player, who sits where, handicap, and the
 seed of the players' chance. So a game does not depend on when and in which process it is played, and the same
 schedule gives the same table however many processes run.
 """
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,37 +29,22 @@ from engine_fast.setup import SETUPS, add_handicaps
 from luna_ai.bots.games import play_batch
 from luna_ai.bots.workspace import Workspace, new_workspace
 from luna_ai.config import parse_ruleset
+from luna_ai.interrupt import Interrupts
 from luna_ai.players import parse_player
-
-SCHEDULE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "game": pl.Int64,
-    "block": pl.Int64,
-    "deal": pl.UInt64,
-    "seed": pl.UInt64,
-    "players": pl.Int8,
-    "setup": pl.String,
-    "components": pl.String,
-    "ruleset": pl.String,
-    "start_player": pl.Int8,
-    "agents": pl.List(pl.String),
-    "handicap": pl.List(pl.Int16),
-}
-"""Columns of a schedule, one row a game. `game` counts the games and `block` the deals, `deal` seeds the set-up and
-`seed` the players' chance; `ruleset` is a label (see `ruleset_of`), `agents` are player names by seat, `handicap` is
-influence added at the start by turn position."""
+from luna_ai.schedule import SCHEDULE_SCHEMA
 
 SLICE = 64
 """Games between two looks at the stop sign: well below 0.1 s."""
 SMALLEST_CHUNK, LARGEST_CHUNK = 64, 2048
-CHUNKS_PER_PROCESS = 4
+CHUNKS_IN_WORK = 4
+SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def ruleset_label(ruleset: RuleSet) -> str:
     """A rule set in one word, as tables hold it: `official`, or `official,book_same_space=true`."""
     usual = RuleSet(ruleset.name).to_json()
     changed = {key: value for key, value in ruleset.to_json().items() if value != usual[key]}
-    words = {True: "true", False: "false", None: "null"}
-    return ",".join([ruleset.name, *(f"{key}={words.get(value, value)}" for key, value in changed.items())])
+    return ",".join([ruleset.name, *(f"{key}={json.dumps(value)}" for key, value in changed.items())])
 
 
 def ruleset_of(label: str) -> RuleSet:
@@ -200,72 +186,68 @@ def _work(schedule: pl.DataFrame) -> pl.DataFrame:
 class Runner:
     """Plays schedules with `jobs` processes; use it as a context manager, it keeps the processes between calls.
 
-    A script that uses it with more than one process must be importable (`if __name__ == "__main__":`), since workers
-    are started afresh, not forked.
+    Inside, Ctrl-C stops the playing and not the program: the games that are done are returned, and the next call
+    raises KeyboardInterrupt at once. A script that uses more than one process must be importable
+    (`if __name__ == "__main__":`), since workers are started afresh, not forked.
     """
 
     def __init__(self, jobs: int = 1, advance: Callable[[int], None] = lambda games: None) -> None:
         """Starts nothing yet; `advance` is called with the number of games each time some are finished."""
         self.jobs, self.advance = jobs, advance
+        self._interrupts = Interrupts()
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Any = None
 
     def __enter__(self) -> Self:
         """Compiles what is needed once, here, so that workers find it on disk."""
         warm_up()
+        self._interrupts.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stops the processes."""
-        self.close()
-
-    def close(self) -> None:
-        """Stops the processes; the runner can be used again."""
         if self._pool is not None:
             self._stop.set()
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
+        self._interrupts.__exit__(kind, error, trace)
 
     def __call__(self, schedule: pl.DataFrame) -> pl.DataFrame:
-        """Plays a schedule; interrupted (Ctrl-C), returns the longest run of games from its beginning that is done."""
-        if self.jobs == 1 or len(schedule) <= SMALLEST_CHUNK:
-            return self._play_here(schedule)
-        return self._play_in_processes(schedule)
+        """Plays a schedule; after Ctrl-C, returns the longest run of games from its beginning that is done.
 
-    def _play_here(self, schedule: pl.DataFrame) -> pl.DataFrame:
-        tables: list[pl.DataFrame] = []
-        try:
-            for rows in schedule.iter_slices(SLICE):
-                tables.append(play_rows(rows))
-                self.advance(len(rows))
-        except KeyboardInterrupt:
-            if not tables:
-                raise
+        Raises:
+            KeyboardInterrupt: Ctrl-C came before the first game was done.
+        """
+        alone = self.jobs == 1 or len(schedule) <= SMALLEST_CHUNK
+        tables = list(self._played_here(schedule) if alone else self._played_in_processes(schedule))
+        if self._interrupts.seen and not tables:
+            raise KeyboardInterrupt
         return pl.concat(tables) if tables else pl.DataFrame()
 
-    def _play_in_processes(self, schedule: pl.DataFrame) -> pl.DataFrame:
-        pool, tables = self._processes(), []
-        waiting: deque[Future[pl.DataFrame]] = deque()
-        chunks = schedule.iter_slices(self._chunk_size(len(schedule)))
-        try:
-            for rows in chunks:
-                waiting.append(pool.submit(_work, rows))
-                if len(waiting) >= self.jobs * CHUNKS_PER_PROCESS:
-                    tables.append(self._finished(waiting.popleft()))
-            while waiting:
-                tables.append(self._finished(waiting.popleft()))
-        except KeyboardInterrupt:
-            self.close()
-            if not tables:
-                raise
-        return pl.concat(tables)
+    def _played_here(self, schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        for rows in schedule.iter_slices(SLICE):
+            if self._interrupts.seen:
+                return
+            yield play_rows(rows)
+            self.advance(len(rows))
 
-    def _finished(self, future: Future[pl.DataFrame]) -> pl.DataFrame:
-        table = future.result()
-        self.advance(table["game"].n_unique())
-        return table
+    def _played_in_processes(self, schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """Keeps a bounded number of chunks in work and yields them in the order of the schedule."""
+        pool, waiting = self._processes(), deque[tuple[int, Future[pl.DataFrame]]]()
+        chunks = schedule.iter_slices(self._chunk_size(len(schedule)))
+        while not self._interrupts.seen:
+            while len(waiting) < self.jobs * CHUNKS_IN_WORK and (rows := next(chunks, None)) is not None:
+                waiting.append((len(rows), pool.submit(_work, rows)))
+            if not waiting:
+                return
+            games, future = waiting[0]
+            if not wait([future], timeout=SECONDS_BETWEEN_LOOKS).done:
+                continue
+            waiting.popleft()
+            yield future.result()
+            self.advance(games)
 
     def _processes(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -275,7 +257,7 @@ class Runner:
         return self._pool
 
     def _chunk_size(self, games: int) -> int:
-        even = -(-games // (self.jobs * CHUNKS_PER_PROCESS))
+        even = -(-games // (self.jobs * CHUNKS_IN_WORK))
         return max(SMALLEST_CHUNK, min(LARGEST_CHUNK, even))
 
 
