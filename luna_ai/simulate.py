@@ -21,7 +21,8 @@ import polars as pl
 
 from engine_fast.layout import LEDGER_SOURCES
 from luna_ai.run_folder import claim_folder, write_whole
-from luna_ai.runner import SCHEDULE_SCHEMA, Runner, versions
+from luna_ai.runner import Runner, versions
+from luna_ai.schedule import SCHEDULE_SCHEMA
 
 FORMAT = "luna-simulation/1"
 SETTINGS_FILE = "simulation.json"

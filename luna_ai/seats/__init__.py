@@ -6,12 +6,11 @@ In dependency order: `handicap` (the fair handicap), `schedule` (configuration, 
 
 from luna_ai.seats.handicap import FairHandicap, InvalidFinals, fair_handicap
 from luna_ai.seats.report import print_study, save_study, summary_table
-from luna_ai.seats.schedule import SCHEDULE_SCHEMA, InvalidStudy, SeatStudy, Variant, build_schedule
-from luna_ai.seats.store import RunnerError, StudyChanged
+from luna_ai.seats.schedule import InvalidStudy, SeatStudy, Variant, build_schedule
+from luna_ai.seats.store import RunnerError
 from luna_ai.seats.study import GameRunner, Progress, StudyResult, run_study
 
 __all__ = [
-    "SCHEDULE_SCHEMA",
     "FairHandicap",
     "GameRunner",
     "InvalidFinals",
@@ -19,7 +18,6 @@ __all__ = [
     "Progress",
     "RunnerError",
     "SeatStudy",
-    "StudyChanged",
     "StudyResult",
     "Variant",
     "build_schedule",

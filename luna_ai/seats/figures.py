@@ -167,7 +167,11 @@ def played_handicap(rounded: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def distinct_games(games: pl.DataFrame) -> int:
-    """Number of different games: by `moves_hash` where the table has it, otherwise by everything in the final table."""
+    """Number of different games: by `moves_hash` where the table has it, otherwise by everything in the final table.
+
+    Games of one deal can be copies: set-ups with different start players differ in nothing but which start tile
+    belongs to which turn position. They then count as one in intervals too, since those stand on deals.
+    """
     if "moves_hash" in games.columns:
         return games.select("game", "moves_hash").unique("game")["moves_hash"].n_unique()
     names = [name for name in OUTCOME_COLUMNS if name in games.columns]

@@ -8,8 +8,8 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
+from luna_ai.run_folder import write_text, write_whole
 from luna_ai.seats.figures import BY_PLAYER, BY_POSITION, BY_SEAT, MEASURES
-from luna_ai.seats.store import write_text, write_whole
 from luna_ai.seats.study import StudyResult
 
 ORDINALS = ("first", "second", "third", "fourth")
@@ -96,7 +96,8 @@ def variant_table(variant: dict[str, Any]) -> Table:
     """Win share, rank and influence by turn position, the fair handicap, and win shares with it."""
     names = ", ".join(dict.fromkeys(variant["agents"]))
     title = f"{variant['players']} players, {names} ({variant['setup']}, {variant['ruleset']}, {variant['components']})"
-    caption = f"{variant['games']:,} games in {variant['blocks']:,} deals; 95 % intervals by deals"
+    games = f"{variant['games']:,} games ({variant['distinct_games']:,} distinct) in {variant['blocks']:,} deals"
+    caption = f"{games}; 95 % intervals by deals"
     table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
     columns = [[with_interval(variant["by_turn_position"][m], m, p) for p in positions(variant)] for m in MEASURES]
     columns.append([handicap_cell(variant["fair_handicap"], p) for p in positions(variant)])
@@ -133,7 +134,7 @@ def handicap_cell(found: dict[str, Any], position: int) -> str:
         return "not identified"
     if position == 0:
         return "0"
-    value, low, high = found["handicap"][position], found["low"][position], found["high"][position]
+    value, low, high = (round(found[key][position], 1) + 0.0 for key in ("handicap", "low", "high"))
     return f"{value:+.1f} ({low:+.1f}…{high:+.1f})"
 
 

@@ -17,26 +17,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from luna_ai.schedule import SCHEDULE_SCHEMA
+
 PLAYER_COUNTS = (2, 3, 4)
 STAGES = ("study", "verification")
 """The study itself, and the games with the fair handicap, which are played on deals of their own."""
-
-SCHEDULE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "game": pl.Int64,
-    "block": pl.Int64,
-    "deal": pl.UInt64,
-    "seed": pl.UInt64,
-    "players": pl.Int8,
-    "setup": pl.String,
-    "components": pl.String,
-    "ruleset": pl.String,
-    "start_player": pl.Int8,
-    "agents": pl.List(pl.String),
-    "handicap": pl.List(pl.Int16),
-}
-"""Columns of a schedule. `game` and `block` count from 0 in each stage of each variant; `deal` seeds the set-up and
-`seed` the players' randomness; `agents` are player names by seat, `handicap` is influence added at the start by turn
-position."""
 
 PLAYED_ELSEWHERE = ("jobs", "out")
 """Settings that change where and how fast a study runs, never its figures."""

@@ -8,28 +8,22 @@ block 0 on, so nothing is lost or counted twice whenever a study is stopped.
 """
 
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from luna_ai.seats.schedule import InvalidStudy, SeatStudy, Variant
+from luna_ai.run_folder import GAMES_FOLDER, claim_folder, write_whole
+from luna_ai.seats.schedule import SeatStudy, Variant
 
 FORMAT = "luna-seats/1"
 SETTINGS_FILE = "study.json"
-GAMES_FOLDER = "games"
 REQUIRED = ("game", "block", "deal", "seed", "start_player", "seat", "turn_position", "player", "influence", "rank")
 
 
 class RunnerError(ValueError):
     """A game runner returned a table that does not belong to its schedule."""
-
-
-class StudyChanged(InvalidStudy):
-    """The folder holds a study with other settings."""
 
 
 def accept_games(schedule: pl.DataFrame, games: pl.DataFrame, stage: str) -> pl.DataFrame:
@@ -92,14 +86,15 @@ class GameStore:
         """Opens the study's folder, if it has one, and reads nothing yet.
 
         Raises:
-            StudyChanged: if the folder holds a study with other settings or versions.
-            InvalidStudy: if the folder cannot be written.
+            RunChanged: if the folder holds a study with other settings or versions.
+            InvalidRun: if the folder cannot be used.
         """
         self.study = study
         self.versions = dict(versions)
         self._tables: dict[tuple[str, Variant], list[pl.DataFrame]] = {}
         if study.out is not None:
-            claim_folder(study.out, study.identity() | {f"version of {key}": versions[key] for key in sorted(versions)})
+            known = {f"version of {name}": version for name, version in sorted(versions.items())}
+            claim_folder(study.out, SETTINGS_FILE, {"format": FORMAT} | study.identity() | known)
 
     def games(self, stage: str, variant: Variant) -> pl.DataFrame:
         """All finished blocks, one row a game and seat, sorted by game; without columns if there are none."""
@@ -150,53 +145,3 @@ def read_parts(folder: Path, stage: str, variant: Variant) -> list[pl.DataFrame]
             parts.append(part)
             expected = int(part["block"][-1]) + 1
     return parts
-
-
-def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Makes a study's folder, or checks that it holds the same study.
-
-    Raises:
-        StudyChanged: if it holds another study; names the first setting that differs, with both values.
-        InvalidStudy: if it cannot be written, or holds games of an unknown study.
-    """
-    path = folder / SETTINGS_FILE
-    try:
-        (folder / GAMES_FOLDER).mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            check_same(folder, json.loads(path.read_text()), dict(settings))
-        elif any((folder / GAMES_FOLDER).iterdir()):
-            raise InvalidStudy(f"{folder} holds games but no {SETTINGS_FILE}; choose another folder")
-        else:
-            write_text(path, json.dumps({"format": FORMAT, **settings}, indent=1) + "\n")
-        for stale in (folder / GAMES_FOLDER).glob(".*.tmp"):
-            stale.unlink()
-    except (OSError, json.JSONDecodeError) as error:
-        raise InvalidStudy(f"cannot use the folder {folder}: {error}") from error
-
-
-def check_same(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Raises StudyChanged unless two maps of settings are equal."""
-    wanted = json.loads(json.dumps({"format": FORMAT, **wanted}))
-    for key in [*wanted, *(key for key in found if key not in wanted)]:
-        if found.get(key) != wanted.get(key):
-            raise StudyChanged(
-                f"{folder} holds a study with {key} = {json.dumps(found.get(key))}, "
-                f"not {json.dumps(wanted.get(key))}; use the same settings or another folder"
-            )
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets `write` fill a temporary file beside `path`, makes it durable and renames it to `path`."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        with temporary.open("rb+") as handle:
-            os.fsync(handle.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file whole or not at all."""
-    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from luna_ai.run_folder import RunChanged
 from luna_ai.seats.figures import (
     distinct_games,
     find_handicap,
@@ -23,7 +24,7 @@ from luna_ai.seats.figures import (
 )
 from luna_ai.seats.handicap import FairHandicap
 from luna_ai.seats.schedule import SeatStudy, Variant, build_schedule, next_check
-from luna_ai.seats.store import FORMAT, GameStore, StudyChanged, accept_games
+from luna_ai.seats.store import FORMAT, GameStore, accept_games
 from luna_ai.stats import holm
 
 FIRST_BLOCKS = 16
@@ -101,8 +102,8 @@ def run_study(
         report: called after each part.
 
     Raises:
-        StudyChanged: if the study's folder holds another study.
-        InvalidStudy: if the folder cannot be written.
+        RunChanged: if the study's folder holds another study.
+        InvalidRun: if the folder cannot be used.
         RunnerError: if the runner's table does not fit its schedule.
     """
     store = GameStore(study, versions or {})
@@ -139,7 +140,7 @@ class StudyPlay:
             deals = played if self.study.verify_deals is None else self.study.verify_deals
             handicap = played_handicap(fair.rounded)
             if self.store.handicap("verification", variant) not in (None, handicap):
-                raise StudyChanged(f"{self.study.out} holds a verification with another handicap than {handicap}")
+                raise RunChanged(f"{self.study.out} holds a verification with another handicap than {handicap}")
             self._play_until(Progress(variant, "verification", 0, deals), handicap)
 
     def _play_study(self, variant: Variant) -> None:
