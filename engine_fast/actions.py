@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine_fast.layout import INACTIVE, KINDS, LANDING, NUM_KINDS, NUM_TILES
+from engine_fast.kinds import KINDS, NUM_KINDS, NUM_TILES
+from engine_fast.layout import INACTIVE, LANDING
 
 ACTION_VERSION = 1
 MAX_STEPS = 13

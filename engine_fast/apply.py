@@ -13,6 +13,7 @@ import numpy as np
 from engine_fast import actions, layout, tables
 from engine_fast.bits import U0, U1, U2, U4, U7, popcount
 from engine_fast.jit import called, inline, kernel
+from engine_fast.kinds import NUM_KINDS
 from engine_fast.layout import (
     ACTION,
     BOOK,
@@ -317,7 +318,7 @@ def place_novices(state: Any, seat: Any, isle: Any) -> None:
 def settled_isles(state: Any, seat: Any) -> Any:
     """Isles (7 bits) where the seat has active novices."""
     word, isles = layout.novices(state, seat), U0
-    for kind in range(layout.NUM_KINDS):
+    for kind in range(NUM_KINDS):
         k = np.uint64(kind)
         isles |= np.uint64(nibble(word, k) != U0) << k
     return isles

@@ -14,7 +14,8 @@ Journey: x Tides and x - 1 Favors are shorter than 2 x - 1 Journeys as soon as x
 
 from __future__ import annotations
 
-from engine_fast.layout import NUM_KINDS, NUM_ROUNDS
+from engine_fast.kinds import NUM_KINDS
+from engine_fast.layout import NUM_ROUNDS
 from engine_fast.ruleset import RuleSet
 
 MAX_NOVICES = 13

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from engine_fast import layout, tables
 from engine_fast.check import field_value, field_values, nibbles_of
-from engine_fast.layout import BOARD_ORDERS, FIELD, INFLUENCE_BIAS, KINDS, NUM_KINDS
+from engine_fast.kinds import FIGURES, KINDS, NUM_KINDS, NUM_TILES
+from engine_fast.layout import BOARD_ORDERS, FIELD, INFLUENCE_BIAS
 
 PHASES = ("shrines", "novices", "action", "over")
 TURN_KEYS = ("players", "round", "phase", "start_player", "to_move", "time_tokens", "actions")
-BOARD_KEYS = ("ring", *tables.FIGURES, "boards", "book_bonus", "council", "seats", "tiles", "pending")
+BOARD_KEYS = ("ring", *FIGURES, "boards", "book_bonus", "council", "seats", "tiles", "pending")
 KEYS = TURN_KEYS + BOARD_KEYS
 SEAT_KEYS = ("influence", "active", "inactive", "landing", "supply", "shrines", "favors")
 STEP_KEYS = ("action", "stage", "lifted", "landing_lifted", "hand", "landed", "last", "last_n")
@@ -40,7 +41,7 @@ def to_json(state: NDArray[np.uint64], rules: NDArray[np.uint64]) -> dict[str, A
         "time_tokens": one["time_tokens"],
         "actions": one["actions"],
         "ring": ring,
-        **{figure: ring[one[figure]] for figure in tables.FIGURES},
+        **{figure: ring[one[figure]] for figure in FIGURES},
         "boards": list(BOARD_ORDERS[one["board_order"]]),
         "book_bonus": bool(one["book_bonus"]),
         "council": _council_json(state, int(rules[tables.OFFSET["council_last"]]) + 1),
@@ -76,7 +77,7 @@ def _tiles_json(state: NDArray[np.uint64], in_play: int) -> dict[str, dict[str, 
     path, books = field_value(state, "path"), field_value(state, "books")
     claimed, temple = field_values(state, "claimed"), field_values(state, "temple")
     tiles: dict[str, dict[str, Any]] = {}
-    for bit in (i for i in range(layout.NUM_TILES) if in_play >> i & 1):
+    for bit in (i for i in range(NUM_TILES) if in_play >> i & 1):
         claimers = [seat for seat, mask in enumerate(claimed) if mask >> bit & 1]
         owners = [seat for seat, mask in enumerate(temple) if mask >> bit & 1]
         if path >> bit & 1:

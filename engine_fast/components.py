@@ -15,19 +15,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from engine_fast.kinds import FIGURES, KINDS, NUM_TILES
 from engine_fast.sheet_fields import SheetField
 from engine_fast.sheet_yaml import SheetError, canonical_json, packaged_sheets, read_sheet, values_at, with_text_keys
 
 __all__ = ["KINDS", "LIMITS", "NUM_TILES", "Sheet", "SheetError", "check_sheet", "load_sheet", "packaged_sheets"]
 
-KINDS = ("book", "bribery", "novice", "sailboat", "herbs", "shrine", "tide")
-"""The isle kinds in their order (section 1); an isle and the favor token that it gives share the name."""
-
 PLAYER_COUNTS = (2, 3, 4)
-NUM_TILES = 28
 NUM_BOARDS = 4
 SPACES_PER_BOARD = 7
-FIGURES = ("priestess", "builder", "apostate")
 KNOWN = ("rules", "source", "assumed")
 
 LIMITS = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-KIND_ORDER = ("book", "bribery", "novice", "sailboat", "herbs", "shrine", "tide")
-FIGURES = {"priestess": "Moon Priestess", "builder": "Master Builder", "apostate": "Apostate"}
+from engine_fast.kinds import FIGURES, KINDS
+
+FIGURE_NAMES = dict(zip(FIGURES, ("Moon Priestess", "Master Builder", "Apostate"), strict=True))
 
 
 def draw(position: Mapping[str, Any]) -> str:
@@ -27,7 +28,7 @@ def _headline(position: Mapping[str, Any]) -> str:
 
 
 def _pieces(seat: Mapping[str, Any], kind: str) -> str:
-    index = KIND_ORDER.index(kind)
+    index = KINDS.index(kind)
     active, inactive = seat["active"][index], seat["inactive"][index]
     novices = f"{active}+{inactive}" if active or inactive else ""
     return novices + ("S" if kind in seat["shrines"] else "") or "."
@@ -37,7 +38,7 @@ def _isles(position: Mapping[str, Any]) -> list[str]:
     seats = position["seats"]
     lines = ["isle      " + "".join(f"seat {seat:<5}" for seat in range(len(seats)))]
     for kind in position["ring"]:
-        here = [name for figure, name in FIGURES.items() if position[figure] == kind]
+        here = [name for figure, name in FIGURE_NAMES.items() if position[figure] == kind]
         cells = "".join(f"{_pieces(seat, kind):<10}" for seat in seats)
         lines.append(f"{kind:<10}{cells}{', '.join(here)}".rstrip())
     return lines

@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine_fast.jit import inline
+from engine_fast.kinds import NUM_KINDS
 
 MAX_PLAYERS = 4
-KINDS = ("book", "bribery", "novice", "sailboat", "herbs", "shrine", "tide")
-NUM_KINDS = len(KINDS)
-NUM_TILES = 28
 NUM_ROUNDS = 6
 BOOK, BRIBERY, NOVICE, SAILBOAT, HERBS, SHRINE, TIDE = range(NUM_KINDS)
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine_fast import layout, tables
+from engine_fast import layout
 from engine_fast.canonical import KEYS, PHASES, SEAT_KEYS, STEP_KEYS, STEPS
 from engine_fast.check import field_value, field_values, nibbles_of
 from engine_fast.components import Sheet
-from engine_fast.layout import BOARD_ORDERS, FIELD, INFLUENCE_BIAS, KINDS, MAX_START_INFLUENCE, NUM_KINDS, STATE_WORDS
+from engine_fast.kinds import FIGURES, KINDS, NUM_KINDS, NUM_TILES
+from engine_fast.layout import BOARD_ORDERS, FIELD, INFLUENCE_BIAS, MAX_START_INFLUENCE, STATE_WORDS
 from engine_fast.ruleset import RuleSet
 
 NUM_LIFT_SOURCES = 15
@@ -141,7 +142,7 @@ class _Reader:
         _require(len(set(kinds)) == NUM_KINDS, f"ring: {ring!r} does not hold every isle kind once")
         for index, kind in enumerate(kinds):
             self.put("ring", kind, index)
-        for figure in tables.FIGURES:
+        for figure in FIGURES:
             self.put(figure, kinds.index(_kind(self.position[figure], figure)))
 
     def boards(self) -> None:
@@ -223,7 +224,7 @@ class _Reader:
 
     def pending_book(self, pending: Mapping[str, Any]) -> None:
         self.step = int(layout.GIVE_BOOK)
-        tile = _whole(pending["from"], 1, layout.NUM_TILES, "pending.from")
+        tile = _whole(pending["from"], 1, NUM_TILES, "pending.from")
         space = self.position["tiles"].get(str(tile)) if isinstance(self.position["tiles"], Mapping) else None
         entry = space if isinstance(space, Mapping) else {}
         owned = entry.get("at") == "temple" and "book" not in entry and entry.get("owner") is not None

@@ -12,6 +12,7 @@ import numpy as np
 from engine_fast import layout, tables
 from engine_fast.bits import U0, U1, U2, U3, U4, U7, popcount
 from engine_fast.jit import called, inline
+from engine_fast.kinds import NUM_KINDS
 from engine_fast.layout import (
     ACTIVE,
     APOSTATE_SOURCE,
@@ -144,7 +145,7 @@ def move_apostate(state: Any) -> None:
     for seat in range(layout.MAX_PLAYERS):
         settled |= layout.novices(state, np.uint64(seat)) & ACTIVE_NIBBLES
     position = layout.apostate(state)
-    for step in range(1, layout.NUM_KINDS):
+    for step in range(1, NUM_KINDS):
         there = on_ring(position + np.uint64(step))
         if nibble(settled, layout.ring(state, there)) != U0:
             layout.set_apostate(state, there)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine_fast import layout, tables
 from engine_fast.bits import U0, U1, U2, popcount, random_below, select_bit
 from engine_fast.jit import called, inline, kernel
+from engine_fast.kinds import NUM_KINDS
 from engine_fast.layout import ACTION, FIRST_BOARD_ORDER, INFLUENCE_BIAS, NUM_BOARD_ORDERS, SHRINES, SUPPLY, nibbles
 
 SETUPS = ("standard", "preselected")
@@ -27,9 +28,9 @@ NUM_ORDERS = np.array([NUM_BOARD_ORDERS.get(n, 1) for n in range(5)], dtype=np.u
 @inline
 def draw_ring(state: Any, generator: Any) -> None:
     """A random order of the seven isles (Fisher-Yates, from the identity)."""
-    for kind in range(layout.NUM_KINDS):
+    for kind in range(NUM_KINDS):
         layout.set_ring(state, np.uint64(kind), np.uint64(kind))
-    for below in range(layout.NUM_KINDS - 1, 0, -1):
+    for below in range(NUM_KINDS - 1, 0, -1):
         i = np.uint64(below)
         j = random_below(generator, i + U1)
         kind = layout.ring(state, i)
@@ -73,7 +74,7 @@ def stack_council(state: Any) -> None:
 def ring_position(state: Any, kind: Any) -> Any:
     """Where the isle of a kind lies on the ring."""
     found = U0
-    for position in range(layout.NUM_KINDS):
+    for position in range(NUM_KINDS):
         if layout.ring(state, np.uint64(position)) == kind:
             found = np.uint64(position)
     return found
@@ -90,7 +91,7 @@ def draw_figures(state: Any, generator: Any) -> None:
 @inline
 def place_preselected(state: Any, rules: Any) -> None:
     """Section 2.8, preselected: ring, figures, shrines and novices of the sheet; favors of the two isles left over."""
-    for index in range(layout.NUM_KINDS):
+    for index in range(NUM_KINDS):
         layout.set_ring(state, np.uint64(index), tables.preselected_ring(rules, np.uint64(index)))
     layout.set_priestess(state, ring_position(state, tables.preselected_figure(rules, U0)))
     layout.set_builder(state, ring_position(state, tables.preselected_figure(rules, U1)))
@@ -107,7 +108,7 @@ def place_preselected_seat(state: Any, seat: Any, rules: Any) -> None:
     """Shrine, novices and favors of one line of the sheet."""
     shrine, isles = U1 << tables.preselected_shrine(rules, seat), tables.preselected_novices(rules, seat)
     word = layout.novices(state, seat)
-    for kind in range(layout.NUM_KINDS):
+    for kind in range(NUM_KINDS):
         k = np.uint64(kind)
         here = U2 * ((isles >> k) & U1)
         word += nibbles(here, k) - nibbles(here, SUPPLY_AT)

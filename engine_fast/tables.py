@@ -16,21 +16,18 @@ from numpy.typing import NDArray
 
 from engine_fast.components import Sheet
 from engine_fast.jit import inline
+from engine_fast.kinds import FIGURES, KINDS, NUM_KINDS, NUM_TILES
 from engine_fast.layout import (
     BOARD_ORDERS,
     INFLUENCE_BIAS,
-    KINDS,
     MAX_PLAYERS,
-    NUM_KINDS,
     NUM_ROUNDS,
-    NUM_TILES,
 )
 from engine_fast.ruleset import RuleSet
 
 NUM_ORDERS = len(BOARD_ORDERS)
 BY_PLAYERS = MAX_PLAYERS + 1
 ALL = (1 << 64) - 1
-FIGURES = ("priestess", "builder", "apostate")
 START_TILES = range(1, 5)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from engine_fast import layout, tables
 from engine_fast.bits import U0, U1
-from engine_fast.layout import ACTION, BRIBERY, INACTIVE, LANDING, NUM_KINDS, SHRINE, SUPPLY, TIDE, nibble
+from engine_fast.kinds import NUM_KINDS
+from engine_fast.layout import ACTION, BRIBERY, INACTIVE, LANDING, SHRINE, SUPPLY, TIDE, nibble
 from engine_fast.legal import nibble_sum
 from engine_fast.scoring import on_ring
 from luna_ai.bots.columns import INDEX

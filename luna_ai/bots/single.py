@@ -11,7 +11,8 @@ import numpy as np
 
 from engine_fast import layout, tables
 from engine_fast.bits import U0, U1, U7, lowest_bit
-from engine_fast.layout import BRIBERY, HERBS, NOVICE, NUM_KINDS, SAILBOAT, SHRINE, nibble
+from engine_fast.kinds import NUM_KINDS
+from engine_fast.layout import BRIBERY, HERBS, NOVICE, SAILBOAT, SHRINE, nibble
 from engine_fast.legal import seats_to_climb
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline

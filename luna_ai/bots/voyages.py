@@ -18,7 +18,8 @@ import numpy as np
 
 from engine_fast import layout, tables
 from engine_fast.bits import U0
-from engine_fast.layout import HAND, JOURNEY_LIFT, LANDED, LANDING, NUM_KINDS, TIDE_LIFT, nibble
+from engine_fast.kinds import NUM_KINDS
+from engine_fast.layout import HAND, JOURNEY_LIFT, LANDED, LANDING, TIDE_LIFT, nibble
 from luna_ai.bots.compiling import called, inline
 from luna_ai.bots.offers import FIRST_ID
 from luna_ai.bots.workspace import COUNTS

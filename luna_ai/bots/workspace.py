@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine_fast.actions import MASK_WORDS
-from engine_fast.layout import NUM_KINDS
+from engine_fast.kinds import NUM_KINDS
 from luna_ai.bots.columns import COLUMNS
 from luna_ai.strategies import STRATEGIES
 
