@@ -33,7 +33,7 @@ class Header:
 
     Attributes:
         components: name of the component sheet.
-        components_sha256: of the sheet, 64 hexadecimal digits.
+        components_sha256: of the sheet, 64 hexadecimal digits, read in any case.
         ruleset: rule set and options.
         setup: canonical position before the first decision; only its form is checked.
         seats: name of the player at each seat.
@@ -175,7 +175,8 @@ def _read_header(data: dict[str, Any]) -> tuple[str, Header | None]:
         ruleset = RuleSet.from_json(data["ruleset"])
     except RuleSetError as error:
         return f"header: {error}", None
-    values = {**data, "ruleset": ruleset, "seats": tuple(data["seats"])}
+    sha = data["components_sha256"].lower()
+    values = {**data, "components_sha256": sha, "ruleset": ruleset, "seats": tuple(data["seats"])}
     return "", Header(**{key: value for key, value in values.items() if key != "format"})
 
 
@@ -185,8 +186,8 @@ def _header_problem(data: Mapping[str, Any]) -> str:
     problems = (form_problem(key, data[key], form) for key, form in forms.items())
     if problem := next(filter(None, problems), ""):
         return problem
-    if len(sha) != 64 or set(sha) - set("0123456789abcdef"):
-        return f"components_sha256: {quoted(sha)} is not 64 hexadecimal digits in lower case"
+    if len(sha) != 64 or set(sha.lower()) - set("0123456789abcdef"):
+        return f"components_sha256: {quoted(sha)} is not 64 hexadecimal digits"
     if data["seed"] is not None and type(data["seed"]) is not int:
         return f"seed: {quoted(data['seed'])} is neither a whole number nor null"
     if problem := position_problem("setup", setup):

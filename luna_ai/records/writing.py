@@ -18,7 +18,7 @@ import numpy as np
 
 from engine_fast.actions import NOTATIONS
 from engine_fast.components import Sheet
-from engine_fast.position import Position, check_handicap
+from engine_fast.position import Position
 from engine_fast.ruleset import RuleSet
 from luna_ai import __version__
 from luna_ai.records.lines import Decision, Header, RecordLine, Result, line_text
@@ -70,7 +70,6 @@ class Recording:
             SetupError: number of players, set-up or handicap; one line.
         """
         self.deal(0)
-        check_handicap(self.handicap or None, len(self.agents))
 
     def seeds(self, game: int) -> list[int]:
         """Seed of the deal, then of the player at each seat, for a game of the run."""
