@@ -23,7 +23,7 @@ from luna_ai.config import Parallel, Players, WritesJson, argument
 class Config(Parallel, WritesJson):
     """Options of `luna bench`."""
 
-    what: Literal["engine"] = argument("engine", "what is measured", positional=True)
+    what: Literal["engine"] = argument("engine", "what is measured", positional=True, metavar="WHAT")
     players: tuple[Players, ...] = argument((2, 3, 4), "numbers of players")
     seconds: float = argument(1.0, "processor seconds of a run; small parts get a tenth", low=0.001, high=3600)
     runs: int = argument(5, "runs of each figure", low=1, high=1000)

@@ -32,7 +32,7 @@ BAD_INPUT: list[tuple[list[str], str]] = [
     ([], f"no verb; allowed: {', '.join(VERBS)}"),
     (["simulator"], f"unknown verb 'simulator'; allowed: {', '.join(VERBS)}"),
     (["--verbose"], "unknown verb '--verbose'"),
-    (["bench", "training"], "what: 'training' is not one of engine"),
+    (["bench", "training"], "WHAT: 'training' is not one of engine"),
     (["bench", "engine", "--players", "5"], "--players: '5' is not one of 2, 3, 4"),
     (["bench", "engine", "--players"], "--players: expected at least one argument"),
     (["bench", "engine", "--seconds", "-1"], "--seconds: '-1' is not a number from 0.001 to 3600"),
