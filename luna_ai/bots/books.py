@@ -12,13 +12,13 @@ from engine_fast.layout import BOOK
 from engine_fast.legal import spaces_to_give
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline
-from luna_ai.bots.offers import FIRST_ID, block_reader, offer
+from luna_ai.bots.offers import FIRST_ID, block, offer
 from luna_ai.bots.tiles import danger, has, lower_spaces, scorings
 from luna_ai.bots.workspace import ROUNDS_LEFT
 
 BOOKS, TEMPLE, DISPLACEMENT, HURT = (INDEX[name] for name in ("books", "temple", "displacement", "hurt"))
-take_ids = block_reader("take_book")
 TAKE_BOOK, GIVE_BOOK_ID = FIRST_ID["take_book"], FIRST_ID["give_book"]
+TILE_COUNT = np.uint64(28)
 
 
 @inline
@@ -43,7 +43,7 @@ def offer_books(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> No
     without = own & ~layout.books(state)
     near = lower_spaces(layout.claimed(state, seat), layout.board_order(state), rules)
     use = w[BOOKS] * (1.0 + np.float64(layout.book_bonus(state))) - workspace.tokens[BOOK]
-    rest = take_ids(workspace)
+    rest = block(TAKE_BOOK, TILE_COUNT, workspace)
     while rest != U0:
         tile = lowest_bit(rest)
         rest &= rest - U1

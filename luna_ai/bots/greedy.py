@@ -46,16 +46,16 @@ def offer_actions(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> 
     """Offers every kind of action; of Journeys and Tides the best one."""
     offer_single(state, seat, w, rules, workspace)
     offer_books(state, seat, w, rules, workspace)
-    offer_voyage(False, 0.0, state, seat, workspace)
+    offer_voyage(U0, 0.0, state, seat, workspace)
     if (layout.favors(state, seat) >> TIDE_KIND) & U1 != U0:
         change = look_without_tide(state, seat, w, rules, workspace) - workspace.tokens[TIDE]
-        offer_voyage(True, change, state, seat, workspace)
+        offer_voyage(U1, change, state, seat, workspace)
 
 
 @called
 def offer_voyage(tide: Any, change: Any, state: Any, seat: Any, workspace: Any) -> None:
     """Offers the first lift of the best Journey or Tide, if there is one that gains anything."""
     sources_at_start(tide, state, seat, workspace)
-    gain = best_voyage(0, workspace)
+    gain = best_voyage(np.int64(0), workspace)
     if gain > 0.0:
         offer(workspace, first_lift(tide, workspace), gain + change)

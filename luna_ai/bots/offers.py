@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from engine_fast import actions
-from engine_fast.bits import U1
+from engine_fast.bits import U1, low_bits
 from engine_fast.legal import legal_mask
 from luna_ai.bots.compiling import called, inline
 from luna_ai.bots.workspace import BEST_ACTION, BEST_SCORE
 
 FIRST_ID = {name: np.uint64(offset) for name, offset in actions.OFFSET.items()}
 NOTHING = -1e300
-U64 = np.uint64(64)
+U63, U64 = np.uint64(63), np.uint64(64)
 
 
 @called
@@ -33,18 +33,10 @@ def offer(workspace: Any, action: Any, score: Any) -> None:
         workspace.sets[BEST_ACTION] = action
 
 
-def block_reader(name: str) -> Any:
-    """A function `read(workspace)` that gives the legal decisions of a block of at most 64 ids, bit 0 = its first."""
-    count = next(block.count for block in actions.BLOCKS if block.name == name)
-    first, kept = actions.OFFSET[name], np.uint64((1 << count) - 1)
-    word, shift = first // 64, np.uint64(first % 64)
-    if first % 64 + count <= 64:
-        return inline(lambda workspace: (workspace.mask[word] >> shift) & kept)
-    rest = U64 - shift
-    return inline(lambda workspace: ((workspace.mask[word] >> shift) | (workspace.mask[word + 1] << rest)) & kept)
-
-
 @inline
-def is_legal(workspace: Any, action: Any) -> Any:
-    """Whether the mask holds a decision (uint64 id)."""
-    return (workspace.mask[action // U64] >> (action % U64)) & U1 != np.uint64(0)
+def block(first: Any, count: Any, workspace: Any) -> Any:
+    """The legal decisions among the `count` (uint64, at most 63) ids from `first` on, bit 0 = first."""
+    word, shift = first // U64, first % U64
+    low = workspace.mask[word] >> shift
+    high = (workspace.mask[word + U1] << U1) << (U63 - shift)
+    return (low | high) & low_bits(count)

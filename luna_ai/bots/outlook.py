@@ -30,7 +30,7 @@ UNIT, NEXT, LATER, RECRUIT, BUILD = (INDEX[name] for name in ("unit", "next", "l
 AGAIN_0, AGAIN_FREE, FIRST_TOKEN = INDEX["again_0"], INDEX["again_free"], INDEX["token_book"]
 LONG_TIME = INDEX["again_3"] - AGAIN_0
 
-U6, U28 = np.uint64(6), np.uint64(28)
+U6, U15, U28 = np.uint64(6), np.uint64(15), np.uint64(28)
 ISLE_NIBBLES = np.uint64((1 << 28) - 1)
 INACTIVE_AT, LANDING_AT, SUPPLY_AT = np.uint64(INACTIVE), np.uint64(LANDING), np.uint64(SUPPLY)
 LAST_COUNT = COUNTS - 1
@@ -162,7 +162,7 @@ def fill_uses(
 
 @called
 def fill_standing(state: Any, seat: Any, isle: Any, resting: Any, rules: Any, workspace: Any) -> None:
-    """Points of the Moon Priestess on an isle for n novices of the mover; with `resting`, inactive rivals count too."""
+    """Points of the Moon Priestess on an isle for n novices of the mover; inactive rivals count too if `resting` is U15."""
     standing, kind = workspace.standing, np.uint64(isle)
     shrine = np.int64((layout.shrines(state, seat) >> kind) & U1)
     rank, seats = layout.council_rank(state, seat), layout.players(state)
@@ -172,8 +172,7 @@ def fill_standing(state: Any, seat: Any, isle: Any, resting: Any, rules: Any, wo
             rival = np.uint64(index)
             word = layout.novices(state, rival)
             theirs = np.int64(nibble(word, kind) + ((layout.shrines(state, rival) >> kind) & U1))
-            if resting:
-                theirs += np.int64(nibble(word, kind + INACTIVE_AT))
+            theirs += np.int64(nibble(word, kind + INACTIVE_AT) & resting)
             ahead = layout.council_rank(state, rival) < rank
             if rival != seat and theirs > 0 and (theirs > n + shrine or (theirs == n + shrine and ahead)):
                 place += 1
@@ -220,7 +219,7 @@ def fill_use(state: Any, seat: Any, kind: Any, favors: Any, w: Any, rules: Any, 
     builder, rounds = layout.builder(state), workspace.facts[ROUNDS_LEFT]
     fill_uses(raw, limit, kind, workspace.tile_now[kind], builder, rounds, state, seat, favors, w, rules, workspace)
     if kind == isle_at(state, layout.priestess(state)):
-        fill_standing(state, seat, kind, False, rules, workspace)
+        fill_standing(state, seat, kind, U0, rules, workspace)
         blend(row, raw, again, workspace.standing, w[PRIESTESS], limit)
     else:
         for n in range(limit + 1):
@@ -237,7 +236,8 @@ def fill_stay(
     if rounds > 0.0:
         fill_next(state, seat, kind, favors, limit, w, rules, workspace)
     else:
-        row[: limit + 1] = 0.0
+        for n in range(limit + 1):
+            row[n] = 0.0
     here = w[APOSTATE] if kind == isle_at(state, layout.apostate(state)) else 0.0
     if kind == apostate and rounds > 0.0:
         here += w[APOSTATE_NEXT]
@@ -254,7 +254,7 @@ def fill_next(state: Any, seat: Any, kind: Any, favors: Any, limit: Any, w: Any,
     priestess = layout.priestess(state) + tables.priestess_move(rules, layout.players(state))
     fill_uses(uses, limit, kind, workspace.tile_next[kind], builder, rounds, state, seat, favors, w, rules, workspace)
     if kind == isle_at(state, priestess):
-        fill_standing(state, seat, kind, True, rules, workspace)
+        fill_standing(state, seat, kind, U15, rules, workspace)
         blend(row, uses, w[NEXT], workspace.standing, w[PRIESTESS_NEXT], limit)
     else:
         for n in range(limit + 1):
@@ -295,8 +295,8 @@ def look_without_tide(state: Any, seat: Any, w: Any, rules: Any, workspace: Any)
     before = worth_of_isle(TIDE, workspace)
     favors = layout.favors(state, seat) & ~(U1 << np.uint64(TIDE))
     coming, apostate = novices_to_come(state, seat, workspace), apostate_next(state)
-    fill_use(state, seat, TIDE, favors, w, rules, workspace)
-    fill_stay(state, seat, TIDE, favors, coming, apostate, w, rules, workspace)
+    fill_use(state, seat, np.int64(TIDE), favors, w, rules, workspace)
+    fill_stay(state, seat, np.int64(TIDE), favors, coming, apostate, w, rules, workspace)
     return worth_of_isle(TIDE, workspace) - before
 
 

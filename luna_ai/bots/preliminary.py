@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from engine_fast import layout
-from engine_fast.bits import U0, U1, lowest_bit
+from engine_fast.bits import U0, U1, U7, lowest_bit
 from engine_fast.layout import SHRINES
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called
-from luna_ai.bots.offers import FIRST_ID, block_reader, offer
+from luna_ai.bots.offers import FIRST_ID, block, offer
 
 PLACE_TOKEN, PLACE_TILE, PLACE_LEFT_OUT = INDEX["place_token"], INDEX["place_tile"], INDEX["place_left_out"]
-shrine_isles, novice_isles = block_reader("place_shrine"), block_reader("place_novices")
 PLACE_SHRINE, PLACE_NOVICES = FIRST_ID["place_shrine"], FIRST_ID["place_novices"]
 
 
@@ -22,7 +21,7 @@ PLACE_SHRINE, PLACE_NOVICES = FIRST_ID["place_shrine"], FIRST_ID["place_novices"
 def offer_placings(state: Any, w: Any, workspace: Any) -> None:
     """Offers every isle: for a shrine what it makes cheaper, for novices what they can do less the favor forgone."""
     shrine = layout.phase(state) == SHRINES
-    rest = shrine_isles(workspace) if shrine else novice_isles(workspace)
+    rest = block(PLACE_SHRINE if shrine else PLACE_NOVICES, U7, workspace)
     while rest != U0:
         isle = lowest_bit(rest)
         rest &= rest - U1

@@ -16,7 +16,7 @@ from engine_fast.layout import BRIBERY, HERBS, NOVICE, SAILBOAT, SHRINE, nibble
 from engine_fast.legal import seats_to_climb
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline
-from luna_ai.bots.offers import FIRST_ID, block_reader, offer
+from luna_ai.bots.offers import FIRST_ID, block, offer
 from luna_ai.bots.outlook import INACTIVE_AT, active_total, apostate_loss, isle_at, shrine_value
 from luna_ai.bots.tiles import approved_tiles, has, hold_value, sanctify_value
 from luna_ai.bots.workspace import AGAIN, AGAIN_AFTER
@@ -25,14 +25,6 @@ COUNCIL, COUNCIL_AHEAD = INDEX["council"], INDEX["council_ahead"]
 APOSTATE, EXPEL_RIVALS = INDEX["apostate"], INDEX["expel_rivals"]
 MEDITATION, MEDITATE, END_RIVALS = INDEX["meditation"], INDEX["meditate"], INDEX["end_rivals"]
 
-favor_ids, favor_virtual_ids = block_reader("favor"), block_reader("favor_virtual")
-recruit_ids, recruit_virtual_ids = block_reader("recruit"), block_reader("recruit_virtual")
-build_ids, build_virtual_ids = block_reader("build"), block_reader("build_virtual")
-herbs_ids, sail_landing_ids = block_reader("herbs"), block_reader("sail_landing")
-promote_ids, promote_virtual_ids = block_reader("promote"), block_reader("promote_virtual")
-sanctify_ids = block_reader("sanctify")
-expel_ids, expel_virtual_ids, expel_alone_ids = (block_reader(f"expel{end}") for end in ("", "_virtual", "_alone"))
-council_alone_ids = block_reader("council_alone")
 FAVOR, FAVOR_VIRTUAL = FIRST_ID["favor"], FIRST_ID["favor_virtual"]
 RECRUIT, RECRUIT_VIRTUAL = FIRST_ID["recruit"], FIRST_ID["recruit_virtual"]
 BUILD, BUILD_VIRTUAL = FIRST_ID["build"], FIRST_ID["build_virtual"]
@@ -41,6 +33,7 @@ PROMOTE, PROMOTE_VIRTUAL, SANCTIFY = FIRST_ID["promote"], FIRST_ID["promote_virt
 EXPEL, EXPEL_VIRTUAL, EXPEL_ALONE = FIRST_ID["expel"], FIRST_ID["expel_virtual"], FIRST_ID["expel_alone"]
 COUNCIL_ID, COUNCIL_VIRTUAL, COUNCIL_ALONE = (FIRST_ID[f"council{end}"] for end in ("", "_virtual", "_alone"))
 MEDITATE_ID = FIRST_ID["meditate"]
+KINDS, PAIRS, TILE_COUNT = np.uint64(7), np.uint64(14), np.uint64(28)
 
 
 @inline
@@ -66,7 +59,7 @@ def shrine_on(state: Any, seat: Any, kind: Any) -> Any:
 @called
 def offer_favors(state: Any, seat: Any, workspace: Any) -> None:
     """Priest's Favor: the token, for novices used (and the novice token)."""
-    rest = favor_ids(workspace) | (favor_virtual_ids(workspace) << U7)
+    rest = block(FAVOR, KINDS, workspace) | (block(FAVOR_VIRTUAL, KINDS, workspace) << U7)
     while rest != U0:
         index = np.int64(lowest_bit(rest))
         rest &= rest - U1
@@ -79,7 +72,7 @@ def offer_favors(state: Any, seat: Any, workspace: Any) -> None:
 @called
 def offer_recruits(workspace: Any) -> None:
     """Recruit: one more novice on the isle, for novices used (and the novice token)."""
-    rest = recruit_ids(workspace) | (recruit_virtual_ids(workspace) << U7)
+    rest = block(RECRUIT, KINDS, workspace) | (block(RECRUIT_VIRTUAL, KINDS, workspace) << U7)
     while rest != U0:
         index = np.int64(lowest_bit(rest))
         rest &= rest - U1
@@ -97,16 +90,16 @@ def offer_builds(state: Any, w: Any, rules: Any, workspace: Any) -> None:
     """Build Shrine: a shrine, for novices used and the shrine token (and the novice token)."""
     kind = isle_at(state, layout.builder(state))
     gain = shrine_value(w, rules, workspace) - workspace.tokens[SHRINE]
-    if build_ids(workspace) != U0:
+    if block(BUILD, U1, workspace) != U0:
         offer(workspace, BUILD, gain - used_up(kind, 2, workspace))
-    if build_virtual_ids(workspace) != U0:
+    if block(BUILD_VIRTUAL, U1, workspace) != U0:
         offer(workspace, BUILD_VIRTUAL, gain - used_up(kind, 1, workspace) - workspace.tokens[NOVICE])
 
 
 @called
 def offer_herbs(workspace: Any) -> None:
     """Herbs: novices become active, for the token."""
-    rest = herbs_ids(workspace)
+    rest = block(HERBS_ID, PAIRS, workspace)
     while rest != U0:
         index = lowest_bit(rest)
         rest &= rest - U1
@@ -138,7 +131,7 @@ def offer_sails(state: Any, seat: Any, workspace: Any) -> None:
                     if kind != source:
                         score = leave + arrive(kind, count, workspace) - workspace.tokens[SAILBOAT]
                         offer(workspace, first + np.uint64(kind), score)
-    rest = sail_landing_ids(workspace)
+    rest = block(SAIL_LANDING, PAIRS, workspace)
     while rest != U0:
         index = lowest_bit(rest)
         rest &= rest - U1
@@ -149,8 +142,10 @@ def offer_sails(state: Any, seat: Any, workspace: Any) -> None:
 @called
 def offer_promotions(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> None:
     """Promotion: a claimed tile, for the novice on it, one more used (or the novice token) and perhaps a bribe."""
-    offer_promotions_of(PROMOTE, promote_ids(workspace), 0, state, seat, w, rules, workspace)
-    offer_promotions_of(PROMOTE_VIRTUAL, promote_virtual_ids(workspace), 1, state, seat, w, rules, workspace)
+    offer_promotions_of(PROMOTE, block(PROMOTE, TILE_COUNT, workspace), U0, state, seat, w, rules, workspace)
+    offer_promotions_of(
+        PROMOTE_VIRTUAL, block(PROMOTE_VIRTUAL, TILE_COUNT, workspace), U1, state, seat, w, rules, workspace
+    )
 
 
 @called
@@ -163,8 +158,8 @@ def offer_promotions_of(
         tile = lowest_bit(rest)
         rest &= rest - U1
         kind = np.int64(tables.tile_symbol(rules, tile))
-        count = 2 - shrine_on(state, seat, kind) - virtual
-        paid = virtual * workspace.tokens[NOVICE] + (1.0 - has(approved, tile)) * workspace.tokens[BRIBERY]
+        count = 2 - shrine_on(state, seat, kind) - np.int64(virtual)
+        paid = np.float64(virtual) * workspace.tokens[NOVICE] + (1.0 - has(approved, tile)) * workspace.tokens[BRIBERY]
         moved = stay_change(kind, -1, workspace) - used_up(kind, count, workspace)
         offer(workspace, first + tile, hold_value(state, tile, w, rules, workspace) + moved - paid)
 
@@ -172,12 +167,12 @@ def offer_promotions_of(
 @called
 def offer_sanctifications(state: Any, w: Any, rules: Any, workspace: Any) -> None:
     """Sanctification: its worth now less the worth of waiting with the claimed tile, and perhaps a bribe."""
-    approved, rest = approved_tiles(state, rules), sanctify_ids(workspace)
+    approved, rest = approved_tiles(state, rules), block(SANCTIFY, TILE_COUNT, workspace)
     while rest != U0:
         tile = lowest_bit(rest)
         rest &= rest - U1
         paid = (1.0 - has(approved, tile)) * workspace.tokens[BRIBERY]
-        gain = sanctify_value(state, tile, 0, w, rules, workspace) - hold_value(state, tile, w, rules, workspace)
+        gain = sanctify_value(state, tile, U0, w, rules, workspace) - hold_value(state, tile, w, rules, workspace)
         offer(workspace, SANCTIFY + tile, gain - paid)
 
 
@@ -214,7 +209,7 @@ def offer_councils(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) ->
     for steps in range(1, min(14 - fewest + np.int64(virtual), most) + 1):
         gain = council_gain(state, seat, steps, w, rules)
         offer_councils_of(steps, gain, virtual, workspace)
-    if council_alone_ids(workspace) != U0:
+    if block(COUNCIL_ALONE, U1, workspace) != U0:
         offer(workspace, COUNCIL_ALONE, council_gain(state, seat, 1, w, rules) - workspace.tokens[NOVICE])
 
 
@@ -246,7 +241,7 @@ def offer_expulsions(state: Any, seat: Any, w: Any, workspace: Any) -> None:
     position = layout.apostate(state)
     kind = isle_at(state, position)
     here, most = loss_at(state, seat, kind, w), workspace.active[kind]
-    virtual = expel_virtual_ids(workspace) != U0
+    virtual = block(EXPEL_VIRTUAL, KINDS, workspace) != U0
     for steps in range(1, min(most, 13) + 1):
         gain = here - loss_at(state, seat, isle_at(state, position + np.uint64(steps)), w)
         cost = used_up(kind, steps, workspace)
@@ -254,7 +249,7 @@ def offer_expulsions(state: Any, seat: Any, w: Any, workspace: Any) -> None:
         if virtual:
             gain = here - loss_at(state, seat, isle_at(state, position + np.uint64(steps + 1)), w)
             offer(workspace, EXPEL_VIRTUAL + np.uint64(steps - 1), gain - cost - workspace.tokens[NOVICE])
-    if expel_alone_ids(workspace) != U0:
+    if block(EXPEL_ALONE, U1, workspace) != U0:
         gain = here - loss_at(state, seat, isle_at(state, position + U1), w)
         offer(workspace, EXPEL_ALONE, gain - workspace.tokens[NOVICE])
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from engine_fast import layout, tables
 from engine_fast.bits import U0, U1, lowest_bit, popcount
-from engine_fast.layout import BRIBERY
+from engine_fast.layout import BRIBERY, NUM_KINDS
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline
 from luna_ai.bots.workspace import AGAIN, RIVALS_TEMPLE, ROUNDS_LEFT, THREATENED_CLAIMED, THREATENED_PATH
@@ -64,13 +64,13 @@ def scorings(rounds_left: Any) -> Any:
 
 @inline
 def sanctify_value(state: Any, tile: Any, later: Any, w: Any, rules: Any, workspace: Any) -> Any:
-    """Worth of a Sanctification in this round (`later` = 0) or the next one (1): Guard, Temple income, displacement."""
+    """Worth of a Sanctification in this round (`later` = U0) or the next one (U1): Guard, Temple income, displacement."""
     left = workspace.facts[ROUNDS_LEFT] - np.float64(later)
     if left < 0.0:
         return 0.0
     near = tables.lower_neighbours(rules, layout.board_order(state), tile)
     victims = np.float64(popcount(near & workspace.sets[RIVALS_TEMPLE]))
-    guard = np.float64(tables.guard_value(rules, layout.round_number(state) - U1 + np.uint64(later)))
+    guard = np.float64(tables.guard_value(rules, layout.round_number(state) - U1 + later))
     income = w[TEMPLE] * (1.0 - danger(tile, w, workspace)) + w[HURT] * victims
     return w[GUARD] * guard + scorings(left) * income + w[DISPLACEMENT] * victims
 
@@ -84,11 +84,11 @@ def approved_tiles(state: Any, rules: Any) -> Any:
 @inline
 def hold_value(state: Any, tile: Any, w: Any, rules: Any, workspace: Any) -> Any:
     """Worth of a claimed tile before it is sanctified: in this round if there is time, else in the next."""
-    after = sanctify_value(state, tile, 1, w, rules, workspace)
+    after = sanctify_value(state, tile, U1, w, rules, workspace)
     if (approved_tiles(state, rules) >> tile) & U1 == U0:
         return w[CLAIM] * after
     again = workspace.facts[AGAIN]
-    now = sanctify_value(state, tile, 0, w, rules, workspace)
+    now = sanctify_value(state, tile, U0, w, rules, workspace)
     return w[CLAIM] * (again * now + (1.0 - again) * after)
 
 
@@ -100,17 +100,18 @@ def weigh_tiles(state: Any, favors: Any, w: Any, rules: Any, workspace: Any) -> 
     now = tables.usable(rules, order, index, bribery)
     soon = tables.usable(rules, order, index + U1, U0) if index < U5 else U0
     approved = approved_tiles(state, rules)
-    workspace.tile_now[:] = 0.0
-    workspace.tile_next[:] = 0.0
+    for kind in range(NUM_KINDS):
+        workspace.tile_now[kind] = 0.0
+        workspace.tile_next[kind] = 0.0
     rest = layout.path(state) & (now | soon)
     while rest != U0:
         tile = lowest_bit(rest)
         rest &= rest - U1
-        kind = tables.tile_symbol(rules, tile)
+        symbol = tables.tile_symbol(rules, tile)
         if has(now, tile) > 0.0:
             bribe = (1.0 - has(approved, tile)) * workspace.tokens[BRIBERY]
             value = hold_value(state, tile, w, rules, workspace) - bribe
-            workspace.tile_now[kind] = max(workspace.tile_now[kind], value)
+            workspace.tile_now[symbol] = max(workspace.tile_now[symbol], value)
         if has(soon, tile) > 0.0:
-            value = w[TILE_NEXT] * sanctify_value(state, tile, 1, w, rules, workspace)
-            workspace.tile_next[kind] = max(workspace.tile_next[kind], value)
+            value = w[TILE_NEXT] * sanctify_value(state, tile, U1, w, rules, workspace)
+            workspace.tile_next[symbol] = max(workspace.tile_next[symbol], value)

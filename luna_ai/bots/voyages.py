@@ -35,8 +35,11 @@ LANDING_AT, HAND_AT, LANDED_AT = np.uint64(LANDING), np.uint64(HAND), np.uint64(
 @inline
 def open_isles(workspace: Any, room: Any) -> None:
     """Nothing can be lifted, every isle takes `room` novices."""
-    workspace.lifts[:, :] = 0
-    workspace.room[:] = room
+    for place in range(NUM_KINDS + 1):
+        workspace.lifts[place, 0] = 0
+        workspace.lifts[place, 1] = 0
+    for kind in range(NUM_KINDS):
+        workspace.room[kind] = room
 
 
 @called
@@ -45,9 +48,9 @@ def sources_at_start(tide: Any, state: Any, seat: Any, workspace: Any) -> None:
     open_isles(workspace, COUNTS)
     for kind in range(NUM_KINDS):
         workspace.lifts[kind, 0] = workspace.active[kind]
-        if tide:
+        if tide != U0:
             workspace.lifts[kind, 1] = workspace.inactive[kind]
-    if tide:
+    if tide != U0:
         workspace.lifts[NUM_KINDS, 1] = np.int64(nibble(layout.novices(state, seat), LANDING_AT))
 
 
@@ -57,7 +60,7 @@ def sources_while_lifting(state: Any, seat: Any, workspace: Any) -> None:
 
     Isles already left take those lifted elsewhere; what may be lifted later is not counted (a safe limit).
     """
-    tide = layout.pending(state) == TIDE_LIFT
+    tide = np.uint64(layout.pending(state) == TIDE_LIFT)
     sources_at_start(tide, state, seat, workspace)
     first = np.int64(layout.last(state)) + np.int64(layout.last_count(state) != np.uint64(MOST_AT_ONCE))
     carried = layout.carried(state)
@@ -117,7 +120,6 @@ def best_voyage(in_air: Any, workspace: Any) -> Any:
     """Fills `plan` with the best change of each isle for `in_air` novices in hand; returns what it gains."""
     most = weigh_changes(in_air, workspace)
     best, to_come = workspace.best, most - in_air
-    best[0, COUNTS - most : COUNTS + most + 1] = IMPOSSIBLE
     best[0, COUNTS + in_air] = 0.0
     low, high = in_air, in_air
     for place in range(NUM_KINDS + 1):
@@ -165,7 +167,7 @@ def first_lift(tide: Any, workspace: Any) -> Any:
     for kind in range(NUM_KINDS):
         count = -workspace.plan[kind] - workspace.lifts[kind, 1]
         if count > 0:
-            return (TIDE_ID if tide else JOURNEY) + np.uint64(4 * kind + min(count, MOST_AT_ONCE) - 1)
+            return (TIDE_ID if tide != U0 else JOURNEY) + np.uint64(4 * kind + min(count, MOST_AT_ONCE) - 1)
     for place in range(NUM_KINDS + 1):
         count = min(-workspace.plan[place], workspace.lifts[place, 1])
         if count > 0:
@@ -194,7 +196,7 @@ def continue_voyage(state: Any, seat: Any, rules: Any, workspace: Any) -> Any:
         room_while_landing(state, rules, workspace)
     best_voyage(np.int64(nibble(layout.carried(state), HAND_AT)), workspace)
     if lifting:
-        lift = first_lift(step == TIDE_LIFT, workspace)
+        lift = first_lift(np.uint64(step == TIDE_LIFT), workspace)
         if lift != LAND:
             return lift
     return first_landing(workspace)

@@ -29,7 +29,7 @@ class Workspace(NamedTuple):
     """Arrays that kernels write into; one for each thread."""
 
     weights: NDArray[np.float64]  # [bots, W], row code - 1: what a bot weighs, see `columns`
-    mask: NDArray[np.uint64]  # [MASK_WORDS] legal decisions
+    mask: NDArray[np.uint64]  # [MASK_WORDS + 1] legal decisions, and a word of zeros
     active: NDArray[np.int64]  # [7] active novices of the mover by isle
     inactive: NDArray[np.int64]  # [7] inactive novices of the mover by isle
     facts: NDArray[
@@ -68,7 +68,7 @@ def new_workspace(weights: NDArray[np.float64] | None = None) -> Workspace:
     both = 2 * COUNTS
     return Workspace(
         weights=weight_table() if weights is None else weights,
-        mask=np.zeros(MASK_WORDS, dtype=np.uint64),
+        mask=np.zeros(MASK_WORDS + 1, dtype=np.uint64),
         active=np.zeros(NUM_KINDS, dtype=np.int64),
         inactive=np.zeros(NUM_KINDS, dtype=np.int64),
         facts=np.zeros(NUM_FACTS, dtype=np.float64),
