@@ -77,7 +77,7 @@ def run(config: Config) -> int:
     if config.json is not None:
         config.json.write_text(json.dumps(summary.replayed(report, account.records), indent=2) + "\n")
     if film is not None and not film.drawn and report.verified:
-        found = f"the file has {report.games} games of at most {account.longest()} decisions"
+        found = f"games in the file: {report.games}, decisions in the longest: {account.longest()}"
         raise UserError(f"--draw: no step was chosen; {found}")
     return report.exit_code
 

@@ -34,7 +34,7 @@ def recorded(recording: Recording, played: Sequence[PlayedGame], requested: int)
 def recorded_table(recording: Recording, played: Sequence[PlayedGame]) -> Table:
     """Wins, mean influence and mean rank of each seat. A few games prove nothing: no intervals."""
     decisions = sum(game.decisions for game in played)
-    table = Table(title=f"{len(played)} games, {decisions} decisions", title_justify="left")
+    table = Table(title=f"{_number(len(played), 'game')}, {_number(decisions, 'decision')}", title_justify="left")
     for name in ("seat", "player", "wins", "mean influence", "mean rank"):
         table.add_column(name, justify="left" if name == "player" else "right")
     for seat, name in enumerate(recording.agents):
@@ -50,19 +50,23 @@ def _mean(numbers: Sequence[int]) -> float:
 
 def kept(file: Path, played: Sequence[PlayedGame]) -> str:
     """What an interrupted run leaves behind, in words."""
-    count = f"{len(played)} finished game{'' if len(played) == 1 else 's'}"
-    return f"{count} kept in {file}" if played else f"no game was finished, {file} is not written"
+    if not played:
+        return f"no game was finished, {file} is not written"
+    return f"{_number(len(played), 'finished game')} kept in {file}"
 
 
 def replayed_line(end: GameEnd) -> str:
     """What became of one record, in a line."""
-    count = f"{end.decisions} decision{'' if end.decisions == 1 else 's'}"
-    text = f"game {end.game}: {len(end.header.seats)} players, {count}, verified"
+    text = f"game {end.game}: {len(end.header.seats)} players, {_number(end.decisions, 'decision')}, verified"
     if end.sheet.sha256 != end.header.components_sha256:
         text += f" by another component sheet, {end.sheet.name}"
     if end.result is None:
         return f"{text} so far, but unfinished in round {end.round}"
     return f"{text}; influence {_by_seat(end.result.influence)}, rank {_by_seat(end.result.rank)} by seat"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _by_seat(numbers: Sequence[int]) -> str:

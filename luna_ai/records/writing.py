@@ -179,8 +179,8 @@ class RecordFile:
         Raises:
             OSError: the folder or the file cannot be written.
         """
-        self._file = file.resolve()  # a link stays, what it points to is replaced
-        direct = self._file.exists() and not self._file.is_file()
+        direct = file.exists() and not file.is_file()
+        self._file = file if direct else file.resolve()  # a link stays, what it points to is replaced
         self._temporary = None if direct else self._file.with_name(f".{self._file.name}.{os.getpid()}.tmp")
         self._stream: TextIO = (self._temporary or self._file).open("w", encoding="ascii", newline="\n")
         self._games, self._bytes, self._discarded = 0, 0, False

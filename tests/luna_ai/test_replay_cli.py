@@ -90,7 +90,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("replay unfinished --draw --from 5 --to 4", "--to: 4 comes before --from 5"),
     ("replay unfinished --draw --from -1", "--from: '-1' is not a whole number from 0"),
     ("replay unfinished --draw --game 0", "--game: '0' is not a whole number from 1"),
-    ("replay unfinished --draw --game 2", "--draw: no step was chosen; the file has 1 games of at most 130 decisions"),
+    ("replay unfinished --draw --game 2", "no step was chosen; games in the file: 1, decisions in the longest: 130"),
     ("replay unfinished --draw --from 500", "--draw: no step was chosen"),
     ("replay unfinished --draw --delay -1", "--delay: '-1' is not a number from 0"),
     ("replay unfinished --out no/such/x", "--out: 'no/such/x' cannot be written"),
@@ -259,6 +259,18 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "LUNA_QUIET_COMPILE": "1"}
     command = [sys.executable, "-m", "luna_ai.cli", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def test_ctrl_c_before_the_first_game_is_finished(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(name: str, seed: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("luna_ai.players.make_player", interrupted)
+    assert luna("record", "--out", "none.jsonl") == 130
+    assert capsys.readouterr().err == "luna record: interrupted, no game was finished, none.jsonl is not written\n"
+    assert not list(files.glob("*none*"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signals")
