@@ -25,7 +25,6 @@ _HOME = {
     "LEDGER_SOURCES": "layout",
     "NOTATIONS": "actions",
     "NUM_ACTIONS": "actions",
-    "perft": "perft",
     "max_decisions": "bounds",
 }
 __all__ = sorted(_HOME)

@@ -208,6 +208,14 @@ board_order, set_board_order = accessors("board_order")
 ring, set_ring = accessors("ring")
 carried, set_carried = accessors("carried")
 
+
+@inline
+def copy_position(target: Any, source: Any) -> None:
+    """Copies a position from row to row; `target[:] = source` would need memory, which kernels must not allocate."""
+    for word in range(STATE_WORDS):
+        target[word] = source[word]
+
+
 _FOUR, _FIFTEEN = np.uint64(4), np.uint64(15)
 
 

@@ -15,7 +15,7 @@ from engine_fast.actions import MASK_WORDS
 from engine_fast.apply import apply
 from engine_fast.bits import U0, U1, lowest_bit, popcount
 from engine_fast.jit import inline, kernel
-from engine_fast.layout import MAX_PLAYERS, NUM_SOURCES, STATE_WORDS
+from engine_fast.layout import MAX_PLAYERS, NUM_SOURCES, STATE_WORDS, copy_position
 from engine_fast.legal import legal_mask
 
 
@@ -67,7 +67,7 @@ def perft_kernel(states: Any, masks: Any, rules: Any, ledger: Any) -> Any:
         if action < 0:
             level -= 1
             continue
-        states[level + 1] = states[level]
+        copy_position(states[level + 1], states[level])
         apply(states[level + 1], np.uint64(action), rules, ledger)
         write_mask(masks[level + 1], legal_mask(states[level + 1], rules))
         level += 1

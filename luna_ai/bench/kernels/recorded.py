@@ -15,18 +15,11 @@ from engine_fast import layout
 from engine_fast.apply import apply
 from engine_fast.bits import U0
 from engine_fast.jit import compiler
-from engine_fast.layout import ACTION, NONE, OVER
+from engine_fast.layout import ACTION, NONE, OVER, copy_position
 from engine_fast.legal import new_action_mask, preliminary_words, step_words
 from engine_fast.playout import choose_uniform, play_out_uniform
 
 kernel, inline = compiler(Path(__file__).resolve().parent)
-
-
-@inline
-def copy_row(state: Any, row: Any) -> None:
-    """Copies a position into another row."""
-    for word in range(layout.STATE_WORDS):
-        state[word] = row[word]
 
 
 @inline
@@ -63,11 +56,11 @@ def record_games(
     """
     at = 0
     for game in range(starts.shape[0]):
-        copy_row(state, starts[game])
+        copy_position(state, starts[game])
         first = at
         while layout.phase(state) != OVER:
             if at < positions.shape[0]:
-                copy_row(positions[at], state)
+                copy_position(positions[at], state)
             action = choose_uniform(state, rules, generator)
             chosen[at] = action
             apply(state, action, rules, ledger)
@@ -81,7 +74,7 @@ def replay(starts: Any, lengths: Any, chosen: Any, rules: Any, state: Any, ledge
     """Plays recorded decisions: `apply` alone. Arguments as in `record_games`."""
     at, folded = 0, U0
     for game in range(starts.shape[0]):
-        copy_row(state, starts[game])
+        copy_position(state, starts[game])
         for _ in range(lengths[game]):
             apply(state, np.uint64(chosen[at]), rules, ledger)
             at += 1
@@ -94,7 +87,7 @@ def replay_with_masks(starts: Any, lengths: Any, chosen: Any, rules: Any, state:
     """Plays recorded decisions and makes the legal mask before each."""
     at, folded = 0, U0
     for game in range(starts.shape[0]):
-        copy_row(state, starts[game])
+        copy_position(state, starts[game])
         for _ in range(lengths[game]):
             folded ^= folded_mask(state, rules)
             apply(state, np.uint64(chosen[at]), rules, ledger)
@@ -116,7 +109,7 @@ def replay_with_choices(
     """
     at, drawn = 0, U0
     for game in range(starts.shape[0]):
-        copy_row(state, starts[game])
+        copy_position(state, starts[game])
         for _ in range(lengths[game]):
             drawn += choose_uniform(state, rules, generator)
             apply(state, np.uint64(chosen[at]), rules, ledger)
@@ -129,7 +122,7 @@ def play_again(starts: Any, rules: Any, generator: Any, state: Any, ledger: Any)
     """The playout itself, without set-up: plays what it draws. Returns the number of decisions, int64."""
     decisions = 0
     for game in range(starts.shape[0]):
-        copy_row(state, starts[game])
+        copy_position(state, starts[game])
         decisions += play_out_uniform(state, rules, generator, ledger)
     return decisions
 
@@ -139,7 +132,7 @@ def copy_rows(positions: Any, state: Any) -> Any:
     """Copies each of `uint64[M, STATE_WORDS]` into the scratch row."""
     folded = U0
     for i in range(positions.shape[0]):
-        copy_row(state, positions[i])
+        copy_position(state, positions[i])
         folded ^= state[11]
     return folded
 
@@ -149,7 +142,7 @@ def copy_and_apply(positions: Any, chosen: Any, rules: Any, state: Any, ledger: 
     """Copies each position into the scratch row and plays its decision there."""
     folded = U0
     for i in range(positions.shape[0]):
-        copy_row(state, positions[i])
+        copy_position(state, positions[i])
         apply(state, np.uint64(chosen[i]), rules, ledger)
         folded ^= state[11]
     return folded
