@@ -16,7 +16,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-SMALL: dict[str, str] = {}
+SMALL: dict[str, str] = {
+    "luna seats --players 2 3 4 --agents greedy --deals 500 --seed 1 --out results/demo": (
+        "luna seats --players 2 3 4 --agents greedy --deals 40 --seed 1 --out results/demo"
+    ),
+    "luna simulate --players 4 --agents greedy --games 100000 --out results/greedy4": (
+        "luna simulate --players 4 --agents greedy --games 500 --out results/greedy4"
+    ),
+    "luna bench engine --seconds 1 --json speed.json": (
+        "luna bench engine --seconds 0.05 --runs 1 --jobs 1 --players 2 --json speed.json"
+    ),
+}
 """Command as in README.md -> the same with smaller numbers."""
 
 SKIPPED = {
