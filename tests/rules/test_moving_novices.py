@@ -227,6 +227,18 @@ def test_landing_four_on_the_last_kind_not_beyond_its_limit(game: Game) -> None:
     assert lands(["book"], 1, 2) & table.legal() == lands(["book"], 1)
 
 
+def test_landing_more_than_four_of_the_rest_on_the_last_kind(game: Game) -> None:
+    """§4 Many-step: "within their limits ... (the same kind included when n = 4)": T = 6. With a(tide) = 1 the five
+    left after one on shrine go to tide as 4 and 1; with a(tide) = 2 tide takes only four, so shrine takes at least two."""
+    five = game(position(seats=[seat({"book": 5, "tide": 1})]))
+    five = five.play("journey book 4", "journey book 1", "journey tide 1")
+    assert lands(["shrine", "tide"], 1, 2, 3, 4) & five.legal() == lands(["shrine"], 1, 2, 3, 4)
+    assert five.play("land shrine 1", "land tide 4").legal() == lands(["tide"], 1)
+    four = game(position(seats=[seat({"book": 4, "tide": 2})])).play("journey book 4", "journey tide 2")
+    assert lands(["shrine", "tide"], 1, 2, 3, 4) & four.legal() == lands(["shrine"], 2, 3, 4)
+    assert four.play("land shrine 2").legal() == lands(["tide"], 4)
+
+
 def test_landing_at_most_four_at_a_time(game: Game) -> None:
     """§4 Many-step: "A landing puts n ∈ {1, 2, 3, 4} lifted novices"; after a landing of 4 the same kind again."""
     table = game(position(seats=[seat({"book": 6})])).play("journey book 4", "journey book 2")
