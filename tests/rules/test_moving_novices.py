@@ -229,7 +229,7 @@ def test_landing_four_on_the_last_kind_not_beyond_its_limit(game: Game) -> None:
 
 def test_landing_more_than_four_of_the_rest_on_the_last_kind(game: Game) -> None:
     """§4 Many-step: "within their limits ... (the same kind included when n = 4)": T = 6. With a(tide) = 1 the five
-    left after one on shrine go to tide as 4 and 1; with a(tide) = 2 tide takes only four, so shrine takes at least two."""
+    left after one on shrine go to tide as 4 and 1; with a(tide) = 2 tide takes only four, so shrine at least two."""
     five = game(position(seats=[seat({"book": 5, "tide": 1})]))
     five = five.play("journey book 4", "journey book 1", "journey tide 1")
     assert lands(["shrine", "tide"], 1, 2, 3, 4) & five.legal() == lands(["shrine"], 1, 2, 3, 4)
