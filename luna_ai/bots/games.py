@@ -15,6 +15,7 @@ from engine_fast.bits import mix
 from engine_fast.layout import OVER
 from luna_ai.bots.choosing import choose
 from luna_ai.bots.compiling import called, kernel
+from luna_ai.bots.offers import is_legal, write_mask
 
 HASH_SEED = np.uint64(0x243F6A8885A308D3)
 
@@ -32,11 +33,15 @@ def play_game(state: Any, codes: Any, rules: Any, generator: Any, ledger: Any, w
         workspace: see `luna_ai.bots.workspace`.
 
     Returns:
-        The number of decisions and a hash of their ids (equal for equal games).
+        The number of decisions and a hash of their ids (equal for equal games). A decision that is not legal would be
+        an error in a bot; the game then stops and the number is -1 less the decisions played before.
     """
     decisions, hashed = 0, HASH_SEED
     while layout.phase(state) != OVER:
         action = choose(codes[layout.to_move(state)], state, rules, generator, workspace)
+        write_mask(state, rules, workspace)
+        if not is_legal(action, workspace):
+            return -1 - decisions, hashed
         apply(state, action, rules, ledger)
         hashed = mix(hashed, action)
         decisions += 1
@@ -62,7 +67,7 @@ def play_batch(
         rules: the rules table.
         generators: `uint64[B, 1]`, moved on.
         ledgers: `int16[B, 4, SOURCES]`, added to.
-        decisions: `int32[B]`, written: decisions of the game.
+        decisions: `int32[B]`, written: decisions of the game, negative if a bot chose an illegal one (see `play_game`).
         hashes: `uint64[B]`, written: hash of the decisions' ids.
         workspace: see `luna_ai.bots.workspace`; one for each thread.
     """

@@ -21,12 +21,14 @@ from engine_fast.scoring import on_ring
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline
 from luna_ai.bots.tiles import mark_threats, weigh_tiles
-from luna_ai.bots.workspace import AGAIN, AGAIN_AFTER, COUNTS, ROUNDS_LEFT
+from luna_ai.bots.workspace import AGAIN, AGAIN_AFTER, COUNTS, ROUNDS_LEFT, UNIT_NOW
 
 PRIESTESS, PRIESTESS_NEXT = INDEX["priestess"], INDEX["priestess_next"]
 APOSTATE, APOSTATE_NEXT = INDEX["apostate"], INDEX["apostate_next"]
 SHRINES, FAVORS, SHRINE_USE = INDEX["shrines"], INDEX["favors"], INDEX["shrine_use"]
-UNIT, NEXT, LATER, RECRUIT, BUILD = (INDEX[name] for name in ("unit", "next", "later", "recruit", "build"))
+UNIT, UNIT_TOP, NEXT, LATER = (INDEX[name] for name in ("unit", "unit_top", "next", "later"))
+RECRUIT, BUILD, CONTEST = INDEX["recruit"], INDEX["build"], INDEX["contest"]
+ENOUGH_SEATS = 8.0
 AGAIN_0, AGAIN_FREE, FIRST_TOKEN = INDEX["again_0"], INDEX["again_free"], INDEX["token_book"]
 LONG_TIME = INDEX["again_3"] - AGAIN_0
 
@@ -87,6 +89,14 @@ def weigh_tokens(w: Any, rules: Any, workspace: Any) -> None:
 
 
 @called
+def weigh_unit(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> None:
+    """Worth of an active novice without a better use: most are good for a Council seat, while there are some."""
+    left = np.float64(tables.council_last(rules) - layout.council_seat(state, seat))
+    open_share = min(left / ENOUGH_SEATS, 1.0)
+    workspace.facts[UNIT_NOW] = open_share * w[UNIT] + (1.0 - open_share) * w[UNIT_TOP]
+
+
+@called
 def count_novices(state: Any, seat: Any, workspace: Any) -> None:
     """The mover's novices by isle."""
     word = layout.novices(state, seat)
@@ -105,7 +115,7 @@ def shrine_value(w: Any, rules: Any, workspace: Any) -> Any:
 @inline
 def novice_value(w: Any, workspace: Any, rounds: Any) -> Any:
     """Worth of one more novice when `rounds` rounds are left after its first use."""
-    return w[NEXT] * w[UNIT] + w[LATER] * rounds if rounds >= 0.0 else 0.0
+    return w[NEXT] * workspace.facts[UNIT_NOW] + w[LATER] * rounds if rounds >= 0.0 else 0.0
 
 
 @inline
@@ -149,7 +159,7 @@ def fill_uses(
     """
     shrine = np.int64((layout.shrines(state, seat) >> np.uint64(kind)) & U1)
     for n in range(limit + 1):
-        row[n] = w[UNIT] * n
+        row[n] = workspace.facts[UNIT_NOW] * n
     if (favors >> np.uint64(kind)) & U1 == U0:
         pack(row, limit, 2 - shrine, workspace.tokens[kind])
     if tile > 0.0:
@@ -162,7 +172,7 @@ def fill_uses(
 
 @called
 def fill_standing(state: Any, seat: Any, isle: Any, resting: Any, rules: Any, workspace: Any) -> None:
-    """Points of the Moon Priestess on an isle for n novices of the mover; inactive rivals count too if `resting` is U15."""
+    """Points of the Moon Priestess on an isle for n novices; inactive rivals count if `resting`."""
     standing, kind = workspace.standing, np.uint64(isle)
     shrine = np.int64((layout.shrines(state, seat) >> kind) & U1)
     rank, seats = layout.council_rank(state, seat), layout.players(state)
@@ -217,7 +227,8 @@ def fill_use(state: Any, seat: Any, kind: Any, favors: Any, w: Any, rules: Any, 
     raw, row, again = workspace.raw[kind], workspace.use[kind], workspace.facts[AGAIN]
     limit = min(workspace.active[kind] + 2, LAST_COUNT)
     builder, rounds = layout.builder(state), workspace.facts[ROUNDS_LEFT]
-    fill_uses(raw, limit, kind, workspace.tile_now[kind], builder, rounds, state, seat, favors, w, rules, workspace)
+    tile = w[CONTEST] * workspace.tile_now[kind]
+    fill_uses(raw, limit, kind, tile, builder, rounds, state, seat, favors, w, rules, workspace)
     if kind == isle_at(state, layout.priestess(state)):
         fill_standing(state, seat, kind, U0, rules, workspace)
         blend(row, raw, again, workspace.standing, w[PRIESTESS], limit)
@@ -280,6 +291,7 @@ def look(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> None:
     favors = layout.favors(state, seat)
     weigh_time(state, seat, w, workspace)
     weigh_tokens(w, rules, workspace)
+    weigh_unit(state, seat, w, rules, workspace)
     count_novices(state, seat, workspace)
     mark_threats(state, seat, rules, workspace)
     weigh_tiles(state, favors, w, rules, workspace)

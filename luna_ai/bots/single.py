@@ -18,7 +18,7 @@ from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline
 from luna_ai.bots.offers import FIRST_ID, block, offer
 from luna_ai.bots.outlook import INACTIVE_AT, active_total, apostate_loss, isle_at, shrine_value
-from luna_ai.bots.tiles import approved_tiles, has, hold_value, sanctify_value
+from luna_ai.bots.tiles import approved_tiles, has, hold_value, relief, sanctify_value
 from luna_ai.bots.workspace import AGAIN, AGAIN_AFTER
 
 COUNCIL, COUNCIL_AHEAD = INDEX["council"], INDEX["council_ahead"]
@@ -161,7 +161,8 @@ def offer_promotions_of(
         count = 2 - shrine_on(state, seat, kind) - np.int64(virtual)
         paid = np.float64(virtual) * workspace.tokens[NOVICE] + (1.0 - has(approved, tile)) * workspace.tokens[BRIBERY]
         moved = stay_change(kind, -1, workspace) - used_up(kind, count, workspace)
-        offer(workspace, first + tile, hold_value(state, tile, w, rules, workspace) + moved - paid)
+        held = hold_value(state, tile, w, rules, workspace) + relief(state, tile, w, rules, workspace)
+        offer(workspace, first + tile, held + moved - paid)
 
 
 @called

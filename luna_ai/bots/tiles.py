@@ -11,11 +11,11 @@ from engine_fast.bits import U0, U1, lowest_bit, popcount
 from engine_fast.layout import BRIBERY, NUM_KINDS
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline
-from luna_ai.bots.workspace import AGAIN, RIVALS_TEMPLE, ROUNDS_LEFT, THREATENED_CLAIMED, THREATENED_PATH
+from luna_ai.bots.workspace import AGAIN, OWN_TEMPLE, RIVALS_TEMPLE, ROUNDS_LEFT, THREATENED_CLAIMED, THREATENED_PATH
 
 GUARD, TEMPLE, DISPLACEMENT, HURT = INDEX["guard"], INDEX["temple"], INDEX["displacement"], INDEX["hurt"]
 RISK_CLAIMED, RISK_PATH = INDEX["risk_claimed"], INDEX["risk_path"]
-CLAIM, TILE_NEXT = INDEX["claim"], INDEX["tile_next"]
+CLAIM, TILE_NEXT, RELIEF = INDEX["claim"], INDEX["tile_next"], INDEX["relief"]
 U5 = np.uint64(5)
 
 
@@ -47,6 +47,7 @@ def mark_threats(state: Any, seat: Any, rules: Any, workspace: Any) -> None:
     workspace.sets[THREATENED_PATH] = lower_spaces(layout.path(state), order, rules)
     workspace.sets[THREATENED_CLAIMED] = lower_spaces(claimed, order, rules)
     workspace.sets[RIVALS_TEMPLE] = settled & ~layout.books(state)
+    workspace.sets[OWN_TEMPLE] = layout.temple(state, seat) & ~layout.books(state)
 
 
 @inline
@@ -64,7 +65,7 @@ def scorings(rounds_left: Any) -> Any:
 
 @inline
 def sanctify_value(state: Any, tile: Any, later: Any, w: Any, rules: Any, workspace: Any) -> Any:
-    """Worth of a Sanctification in this round (`later` = U0) or the next one (U1): Guard, Temple income, displacement."""
+    """Worth of a Sanctification now (`later` = U0) or in the next round (U1): Guard, income, displacement."""
     left = workspace.facts[ROUNDS_LEFT] - np.float64(later)
     if left < 0.0:
         return 0.0
@@ -92,6 +93,13 @@ def hold_value(state: Any, tile: Any, w: Any, rules: Any, workspace: Any) -> Any
     return w[CLAIM] * (again * now + (1.0 - again) * after)
 
 
+@inline
+def relief(state: Any, tile: Any, w: Any, rules: Any, workspace: Any) -> Any:
+    """Worth of a claim that keeps rivals from the tile: own novices on the spaces that it threatens."""
+    near = tables.lower_neighbours(rules, layout.board_order(state), tile) & workspace.sets[OWN_TEMPLE]
+    return w[RELIEF] * scorings(workspace.facts[ROUNDS_LEFT]) * np.float64(popcount(near))
+
+
 @called
 def weigh_tiles(state: Any, favors: Any, w: Any, rules: Any, workspace: Any) -> None:
     """The best tile of each symbol that can be promoted now, and the best one of the next round."""
@@ -110,7 +118,7 @@ def weigh_tiles(state: Any, favors: Any, w: Any, rules: Any, workspace: Any) -> 
         symbol = tables.tile_symbol(rules, tile)
         if has(now, tile) > 0.0:
             bribe = (1.0 - has(approved, tile)) * workspace.tokens[BRIBERY]
-            value = hold_value(state, tile, w, rules, workspace) - bribe
+            value = hold_value(state, tile, w, rules, workspace) + relief(state, tile, w, rules, workspace) - bribe
             workspace.tile_now[symbol] = max(workspace.tile_now[symbol], value)
         if has(soon, tile) > 0.0:
             value = w[TILE_NEXT] * sanctify_value(state, tile, U1, w, rules, workspace)

@@ -19,10 +19,10 @@ from luna_ai.strategies import STRATEGIES
 COUNTS = 16
 """Length of a row by number of novices (0 ... 15)."""
 
-AGAIN, AGAIN_AFTER, ROUNDS_LEFT, BEST_SCORE = range(4)
-NUM_FACTS = 4
-THREATENED_PATH, THREATENED_CLAIMED, RIVALS_TEMPLE, BEST_ACTION = range(4)
-NUM_SETS = 4
+AGAIN, AGAIN_AFTER, ROUNDS_LEFT, UNIT_NOW, BEST_SCORE = range(5)
+NUM_FACTS = 5
+THREATENED_PATH, THREATENED_CLAIMED, RIVALS_TEMPLE, OWN_TEMPLE, BEST_ACTION = range(5)
+NUM_SETS = 5
 
 
 class Workspace(NamedTuple):
@@ -32,12 +32,8 @@ class Workspace(NamedTuple):
     mask: NDArray[np.uint64]  # [MASK_WORDS + 1] legal decisions, and a word of zeros
     active: NDArray[np.int64]  # [7] active novices of the mover by isle
     inactive: NDArray[np.int64]  # [7] inactive novices of the mover by isle
-    facts: NDArray[
-        np.float64
-    ]  # [NUM_FACTS] chance of another action now and after a Meditation, rounds left, best score
-    sets: NDArray[
-        np.uint64
-    ]  # [NUM_SETS] spaces next to higher tiles on the path, claimed by rivals; rivals' novices; id
+    facts: NDArray[np.float64]  # [NUM_FACTS] named by the indices above
+    sets: NDArray[np.uint64]  # [NUM_SETS] named by the indices above
     tokens: NDArray[np.float64]  # [7] value of holding a favor token
     tile_now: NDArray[np.float64]  # [7] best tile to promote with a symbol, in this round
     tile_next: NDArray[np.float64]  # [7] ... in the next round
