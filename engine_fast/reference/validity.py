@@ -2,8 +2,8 @@
 
 A record may start from any consistent position: in the middle of a game, of a Journey, with any influence, even when
 the game is over. So the checks ask what the keys of a position say about each other, not whether a game leads there:
-whose turn it is by the number of actions, how many tokens were turned in them, and in which round a tile can have left
-the path follow from section 4 and are left to whoever makes up a position.
+whose turn it is by the number of actions, how many tokens were turned in them, in which round a tile can have left the
+path and how many pieces have left the supply follow from how a game goes and are left to whoever makes up a position.
 """
 
 from __future__ import annotations
@@ -84,18 +84,13 @@ def novice_problems(rules: Rules, position: Position) -> Iterator[str]:
         number += on_tiles + in_hand
         if number != rules.sheet["novices"]:
             yield f"player {player} has {number} novices, not {rules.sheet['novices']}"
-        most = rules.sheet["novices"] - 2 * PLACINGS - 1
-        if position.phase in ("action", "over") and seat.supply > most:
-            yield f"player {player} has {seat.supply} novices in supply; after set-up there are at most {most}"
 
 
 def shrine_problems(rules: Rules, position: Position) -> Iterator[str]:
-    """Section 3: shrines on isles plus shrines in supply; the first one is placed in the set-up."""
+    """Section 3: shrines on isles plus shrines in supply."""
     for player, seat in enumerate(position.seats):
         if len(seat.shrines) > rules.sheet["shrines"]:
             yield f"player {player} has {len(seat.shrines)} shrines on isles, but owns {rules.sheet['shrines']}"
-        if position.phase in ("action", "over") and not seat.shrines:
-            yield f"player {player} has no shrine; one is placed in the set-up"
 
 
 def start_tile_problems(position: Position) -> Iterator[str]:

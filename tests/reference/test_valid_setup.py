@@ -255,9 +255,6 @@ CORRUPTIONS = [
     ("start", put("book_bonus", True), "book_bonus is true with 3 players"),
     # pieces (sections 2 and 3)
     ("start", put("seats", 1, "supply", 3), "player 1 has 12 novices, not 13"),
-    ("start", then(put("seats", 1, "supply", 6), put("seats", 1, "active", 1, 0)),
-     "player 1 has 6 novices in supply; after set-up there are at most 4"),
-    ("late", put("seats", 1, "shrines", []), "player 1 has no shrine"),
     ("start", put("seats", 1, "shrines", ["book", "bribery", "novice", "sailboat", "herbs", "shrine", "tide"]),
      "player 1 has 7 shrines on isles, but owns 6"),
     ("start", start_tile_back_on_the_path, "tile 1 is a start tile"),
