@@ -129,6 +129,8 @@ class _Reader:
         least = 0 if over else 1 if begun else tokens
         self.put("time_tokens", _whole(at["time_tokens"], least, tokens, "time_tokens"))
         self.put("actions", _whole(at["actions"], 0, cap - (not over) if begun else 0, "actions"))
+        ended = not over or at["time_tokens"] == 0 or at["actions"] == cap
+        _require(ended, f"time_tokens: {at['time_tokens']!r} are left and actions too, but the game is over")
         bonus = at["book_bonus"]
         _require(isinstance(bonus, bool), f"book_bonus: {bonus!r} is not true or false")
         allowed = {False} if self.players > 2 else {True, False} if begun else {True}
@@ -188,6 +190,8 @@ class _Reader:
         for name, entry in tiles.items():
             self.tile(int(name) - 1, entry, f"tiles[{name}]")
         words = np.array(self.words, dtype=np.uint64)
+        owners = [entry["owner"] for name, entry in tiles.items() if int(name) <= 4 and entry["owner"] is not None]
+        _require(len(set(owners)) == len(owners), f"tiles: start tiles of the seats {owners}, but each has only one")
         books = field_value(words, "books").bit_count() + (self.step == int(layout.GIVE_BOOK))
         _require(books == self.players, f"tiles: {books} Books are in the game, not {self.players}")
 
@@ -242,6 +246,8 @@ class _Reader:
         self.hand = _whole(pending["hand"], 1, most, "pending.hand")
         agree = sum(lifted) + waiting - sum(landed) == self.hand
         _require(agree, "pending.hand: not the number of lifted novices that have not landed")
+        returned = names[0] == "journey" or "tide" not in self.position["seats"][self.to_move]["favors"]
+        _require(returned, "pending: a Tide has begun, but its favor token is not returned")
         self.put("carried", _word([*lifted, waiting, *landed, self.hand]))
         self.last_step(pending, names, lifted, waiting, landed)
 
@@ -261,7 +267,7 @@ class _Reader:
         inactive = self.position["seats"][self.to_move]["inactive"]
         there = all(n <= here for n, here in zip(landed, inactive, strict=True))
         _require(there, "pending.landed: more than are inactive on an isle")
-        if not lifting or journey:
+        if not (lifting and NUM_KINDS <= at < layout.LANDING):  # of inactive ones, `lifted` also holds active ones
             _require(sum(row[at + 1 : 7]) == 0, "pending.last: a later place has been used already")
             _require(self.row_possible(row[at], count), "pending.last_n: no row of steps of 4 ends like this")
         limits = [self.hand + sum(landed) - own for own in lifted]
@@ -300,6 +306,9 @@ class _Reader:
             _require(clean and set(entry["active"]) <= {0, 2}, f"{where}: not a position of the preliminary round")
             own = any(entry["active"][KINDS.index(kind)] for kind in placed[seat])
             _require(not own, f"{where}.active: novices beside an own shrine")
+        stack = [(self.start_player + turn) % self.players for turn in range(self.players)]
+        stacked = self.position["council"][0] == stack
+        _require(stacked, "council: in the preliminary round all pieces are on seat 0, from the start player on")
         self.preliminary_isles([kind for kinds in placed for kind in kinds])
 
     def preliminary_isles(self, taken: list[str]) -> None:
