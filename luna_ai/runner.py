@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
@@ -173,10 +175,18 @@ _stop_sign: Any = None
 
 
 def _start_worker(stop_sign: Any) -> None:
-    """Runs in each new process: Ctrl-C is the parent's business, one thread is enough."""
+    """Runs in each new process: Ctrl-C is the parent's business, and the process ends with its parent."""
     global _stop_sign
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _stop_sign = stop_sign
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(schedule: pl.DataFrame) -> pl.DataFrame:

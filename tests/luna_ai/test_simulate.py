@@ -190,3 +190,10 @@ def test_a_killed_simulation_goes_on_without_loss(tmp_path: Path) -> None:
     with Runner(1) as runner:
         resumed = simulate(table, runner, tmp_path).games
         assert resumed.equals(simulate(table, runner).games)
+
+
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+    process = start(*LONG, "--jobs", "2", "--out", str(tmp_path))
+    wait_for_part(process, tmp_path)
+    process.kill()
+    process.communicate(timeout=30)  # returns when the last of them has closed the pipes
