@@ -13,8 +13,10 @@ from tests.engine_fast.arranged import KINDS, Json, by_players
 if TYPE_CHECKING:
     from tests.engine_fast.schedule import GameSpec
 
-SOURCES = ("guard", "displacement", "books", "temple", "priestess")
-SOURCES += ("apostate", "meditation", "shrines", "favors", "council")
+SOURCES = (
+    *("guard", "displacement", "books", "temple", "priestess"),
+    *("apostate", "meditation", "shrines", "favors", "council"),
+)
 
 
 def earned(spec: GameSpec, before: Json, decision: str, after: Json, unscored: Json | None) -> NDArray[np.int16]:

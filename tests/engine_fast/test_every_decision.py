@@ -46,9 +46,9 @@ def favors_but(kind: str = "") -> list[str]:
     return [other for other in KINDS if other != kind]
 
 
-def crowd(active: dict[str, int], inactive: dict[str, int] | None = None, **more: int) -> Json:
+def crowd(active: dict[str, int], inactive: dict[str, int] | None = None, landing: int = 0) -> Json:
     """Seat 0 with up to 13 novices on isles: nobody of his in the Temple, a Book of seat 1 on tile 17 instead of 1."""
-    mine = seat(active, inactive, favors=KINDS, **more)
+    mine = seat(active, inactive, favors=KINDS, landing=landing)
     other = seat({"book": 2}, favors=())
     return position(2, round=6, seats=[mine, other], temple={1: None, 17: 1}, books=[2, 17], apostate="book")
 
@@ -102,24 +102,24 @@ def sanctify(words: list[str], _: bool) -> Json:
     return position(2, round=6, boards=tile_in_play(tile), claimed={tile: 0})
 
 
+def book_stage(tile: int, owner: int) -> tuple[list[int], dict[int, int | None], list[int]]:
+    """Boards, Temple and two Books of seat 1: a novice of `owner` on the tile, the start tiles empty (or the tile)."""
+    boards = tile_in_play(tile)
+    spaces = [t for board in boards for t in BOARDS[board] if t != tile and t not in START_TILES]
+    start_tiles = dict.fromkeys(t for board in boards for t in BOARDS[board] if t in START_TILES)
+    return boards, start_tiles | {spaces[0]: 1, spaces[1]: 1, spaces[2]: 0, tile: owner}, spaces[:2]
+
+
 def take_book(words: list[str], _: bool) -> Json:
     """The Book of the tile, which a novice of seat 1 has; seat 0 has a novice without a Book elsewhere."""
-    tile = int(words[1])
-    boards = tile_in_play(tile)
-    low, high = sorted(t for board in boards for t in BOARDS[board] if t in START_TILES)
-    free = next(t for board in boards for t in BOARDS[board] if t not in (low, high, tile))
-    theirs = low if tile == high else high
-    temple = {low: 1, high: 1, tile: 1, free: 0}
-    return position(2, round=6, boards=boards, seats=[seat(favors=KINDS)], temple=temple, books=[theirs, tile])
+    boards, temple, books = book_stage(int(words[1]), owner=1)
+    books = [books[0], int(words[1])]
+    return position(2, round=6, boards=boards, seats=[seat(favors=KINDS)], temple=temple, books=books)
 
 
 def give_book(words: list[str], _: bool) -> Json:
     """A Book of seat 1 is in the air, seat 0 has a novice without a Book on the tile."""
-    tile = int(words[1])
-    boards = tile_in_play(tile)
-    spaces = [t for board in boards for t in BOARDS[board] if t != tile]
-    temple = {t: 1 for t in START_TILES if t in spaces} | {spaces[1]: 1, spaces[2]: 1, tile: 0}
-    books = [spaces[1], spaces[2]]
+    boards, temple, books = book_stage(int(words[1]), owner=0)
     before = position(2, round=6, boards=boards, seats=[seat(favors=KINDS)], temple=temple, books=books)
     return twin().dump(twin().play(twin().load(before), f"take-book {books[0]}"))
 

@@ -16,6 +16,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine_fast import NOTATIONS, Position, RuleSet, new_ledger
 from engine_fast.actions import MASK_WORDS
@@ -123,7 +124,9 @@ class DeadEnd(AssertionError):
 def rows(position: Position, verb: str) -> Iterator[tuple[Placement, tuple[int, ...]]]:
     """All rows of decisions that begin with `verb` and complete the action: where they end, and their ids."""
     rules, seat = position.game.rules, position.to_move
-    stack = [(position.state.copy(), (), [a for a in position.legal_ids() if NOTATIONS[a].startswith(verb)])]
+    stack: list[tuple[NDArray[np.uint64], tuple[int, ...], list[int]]] = [
+        (position.state.copy(), (), [a for a in position.legal_ids() if NOTATIONS[a].startswith(verb)])
+    ]
     mask = np.zeros(MASK_WORDS, dtype=np.uint64)
     while stack:
         state, row, legal = stack.pop()
@@ -254,11 +257,11 @@ def test_the_number_of_journeys_of_larger_crowds(crowd: Crowd, journeys: int):
 def test_no_row_of_a_full_hand_comes_to_a_dead_end(same_isle: bool):
     """All thirteen novices, at random over the fifteen sources, in thousands of random rows."""
     rng = random.Random(int(same_isle))
-    lengths = Counter()
+    lengths: Counter[int] = Counter()
     for _ in range(300):
         places = Counter(rng.choices(range(15), weights=[rng.random() ** 3 for _ in range(15)], k=13))
-        isles = [{KINDS[i]: places[first + i] for i in range(NUM_KINDS)} for first in (0, NUM_KINDS)]
-        position = Crowd(*isles, landing=places[LANDING]).position(same_isle)
+        active, inactive = ({KINDS[i]: places[first + i] for i in range(NUM_KINDS)} for first in (0, NUM_KINDS))
+        position = Crowd(active, inactive, places[LANDING]).position(same_isle)
         for verb in ("journey", "tide"):
             for _ in range(4):
                 lengths[random_row(position, verb, rng)] += 1

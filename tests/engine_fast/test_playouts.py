@@ -122,7 +122,7 @@ def test_the_mixed_policy_is_a_richer_diet():
     """Shares of Journey steps among the decisions of uniform and mixed games, counted in replays."""
     shares = {}
     for policy in POLICIES:
-        batch, kinds = Playouts(3, "standard", policy, "reconstructed", RuleSet(), seed=9), Counter()
+        batch, kinds = Playouts(3, "standard", policy, "reconstructed", RuleSet(), seed=9), Counter[str]()
         choose = batch.choose
 
         def counting(legal, generator, choose=choose, kinds=kinds):

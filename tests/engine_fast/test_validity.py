@@ -52,7 +52,7 @@ def compare(name: str, position: Json) -> bool:
 
 
 def compare_many(seed: int, number: int) -> Counter[tuple[str, bool]]:
-    rng, found = random.Random(seed), Counter()
+    rng, found = random.Random(seed), Counter[tuple[str, bool]]()
     for _ in range(number):
         name, spoil = rng.choice(NAMES), rng.choice((vandalised, rearranged, rearranged))
         accepted = compare(name, spoil(rng, case(name)[0]["position"]))

@@ -96,7 +96,8 @@ class Twins:
 
     def legal(self) -> list[str]:
         """The legal decisions, the same in both."""
-        found, expected = self.engine.legal(), self.reference.legal(self.words)
+        found: list[str] = self.engine.legal()
+        expected = self.reference.legal(self.words)
         assert found == expected, sorted(set(found) ^ set(expected))
         return found
 

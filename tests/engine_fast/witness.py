@@ -176,7 +176,7 @@ def _lift(spec: GameSpec, before: Json, decision: str, after: Json, _: Neighbour
 
 
 def _land(spec: GameSpec, before: Json, decision: str, after: Json, _: Neighbours) -> Iterator[str]:
-    pending, (_, name, number) = before["pending"], decision.split(" ")
+    pending, name, number = before["pending"], *decision.split(" ")[1:]
     kind, total = KINDS.index(name), sum(pending["lifted"]) + pending["landing_lifted"]
     if pending["stage"] == "land" and pending["last"] == kind:
         yield f"{pending['action']} lands again on one isle after four"
