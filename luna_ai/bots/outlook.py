@@ -32,7 +32,7 @@ ENOUGH_SEATS = 8.0
 AGAIN_0, AGAIN_FREE, FIRST_TOKEN = INDEX["again_0"], INDEX["again_free"], INDEX["token_book"]
 LONG_TIME = INDEX["again_3"] - AGAIN_0
 
-U6, U15, U28 = np.uint64(6), np.uint64(15), np.uint64(28)
+U6, U15, U28, U32 = (np.uint64(i) for i in (6, 15, 28, 32))
 ISLE_NIBBLES = np.uint64((1 << 28) - 1)
 INACTIVE_AT, LANDING_AT, SUPPLY_AT = np.uint64(INACTIVE), np.uint64(LANDING), np.uint64(SUPPLY)
 LAST_COUNT = COUNTS - 1
@@ -200,13 +200,23 @@ def blend(row: Any, uses: Any, scale: Any, standing: Any, weight: Any, limit: An
         row[n] = most
 
 
+@inline
+def settlement(state: Any, seat: Any) -> Any:
+    """Novices of a seat on each isle as nibbles; inside a Journey or Tide as they were when it began."""
+    word = layout.novices(state, seat)
+    total = (word & ISLE_NIBBLES) + ((word >> U28) & ISLE_NIBBLES)
+    if seat == layout.to_move(state):
+        carried = layout.carried(state)
+        total += (carried & ISLE_NIBBLES) - ((carried >> U32) & ISLE_NIBBLES)
+    return total
+
+
 @called
 def apostate_next(state: Any) -> Any:
     """The isle where the Apostate goes next if all novices stay on their isles, int64."""
     settled = U0
     for index in range(layout.MAX_PLAYERS):
-        word = layout.novices(state, np.uint64(index))
-        settled |= (word | (word >> U28)) & ISLE_NIBBLES
+        settled |= settlement(state, np.uint64(index))
     position = layout.apostate(state)
     for step in range(1, NUM_KINDS):
         isle = isle_at(state, position + np.uint64(step))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine_fast import layout, tables
+from engine_fast.actions import MAX_STEPS
 from engine_fast.bits import U0, U1, U7, lowest_bit
 from engine_fast.kinds import NUM_KINDS
 from engine_fast.layout import BRIBERY, HERBS, NOVICE, SAILBOAT, SHRINE, nibble
@@ -32,6 +33,7 @@ HERBS_ID, SAIL, SAIL_LANDING = FIRST_ID["herbs"], FIRST_ID["sail"], FIRST_ID["sa
 PROMOTE, PROMOTE_VIRTUAL, SANCTIFY = FIRST_ID["promote"], FIRST_ID["promote_virtual"], FIRST_ID["sanctify"]
 EXPEL, EXPEL_VIRTUAL, EXPEL_ALONE = FIRST_ID["expel"], FIRST_ID["expel_virtual"], FIRST_ID["expel_alone"]
 COUNCIL_ID, COUNCIL_VIRTUAL, COUNCIL_ALONE = (FIRST_ID[f"council{end}"] for end in ("", "_virtual", "_alone"))
+MOST_TO_SAIL = 2
 MEDITATE_ID = FIRST_ID["meditate"]
 KINDS, PAIRS, TILE_COUNT = np.uint64(7), np.uint64(14), np.uint64(28)
 
@@ -119,24 +121,27 @@ def arrive(kind: Any, count: Any, workspace: Any) -> Any:
 
 @called
 def offer_sails(state: Any, seat: Any, workspace: Any) -> None:
-    """Sailboat: novices elsewhere, for the token; every isle left, every isle reached."""
-    if (layout.favors(state, seat) >> np.uint64(SAILBOAT)) & U1 == U0:
-        return
-    for count in range(1, 3):
-        for source in range(NUM_KINDS):
-            if workspace.active[source] >= count:
-                leave = stay_change(source, -count, workspace) - used_up(source, count, workspace)
-                first = SAIL + np.uint64(((count - 1) * 7 + source) * 7)
-                for kind in range(NUM_KINDS):
-                    if kind != source:
-                        score = leave + arrive(kind, count, workspace) - workspace.tokens[SAILBOAT]
-                        offer(workspace, first + np.uint64(kind), score)
+    """Sailboat: novices to another isle, for the token; from the landing stage, and from every isle to every other."""
     rest = block(SAIL_LANDING, PAIRS, workspace)
     while rest != U0:
         index = lowest_bit(rest)
         rest &= rest - U1
-        kind, count = np.int64(index) % 7, np.int64(index) // 7 + 1
+        kind, count = np.int64(index) % NUM_KINDS, np.int64(index) // NUM_KINDS + 1
         offer(workspace, SAIL_LANDING + index, arrive(kind, count, workspace) - workspace.tokens[SAILBOAT])
+    if (layout.favors(state, seat) >> np.uint64(SAILBOAT)) & U1 != U0:
+        for source in range(NUM_KINDS):
+            for number in range(1, min(workspace.active[source], MOST_TO_SAIL) + 1):
+                offer_sails_from(source, number, workspace)
+
+
+@inline
+def offer_sails_from(source: Any, count: Any, workspace: Any) -> None:
+    """The ways to sail from an isle with `count` novices."""
+    leave = stay_change(source, -count, workspace) - used_up(source, count, workspace) - workspace.tokens[SAILBOAT]
+    first = SAIL + np.uint64(((count - 1) * NUM_KINDS + source) * NUM_KINDS)
+    for kind in range(NUM_KINDS):
+        if kind != source:
+            offer(workspace, first + np.uint64(kind), leave + arrive(kind, count, workspace))
 
 
 @called
@@ -180,12 +185,12 @@ def offer_sanctifications(state: Any, w: Any, rules: Any, workspace: Any) -> Non
 @inline
 def rivals_passed(state: Any, seat: Any, target: Any, rules: Any) -> Any:
     """Pieces that come to be preceded by the seat's piece when it moves to the Council seat `target`."""
-    last, passed = tables.council_last(rules), 0
-    reach = target if target < last else last - U1
+    last = tables.council_last(rules)
+    reach, passed = target if target < last else last - U1, U0
     for index in range(layout.MAX_PLAYERS):
         rival = np.uint64(index)
         if rival < layout.players(state) and layout.council_rank(state, rival) < layout.council_rank(state, seat):
-            passed += np.int64(layout.council_seat(state, rival) <= reach)
+            passed += np.uint64(layout.council_seat(state, rival) <= reach)
     return passed
 
 
@@ -196,18 +201,18 @@ def council_gain(state: Any, seat: Any, steps: Any, w: Any, rules: Any) -> Any:
     target = here + np.uint64(steps)
     target = target if target < last else last
     climbed = np.float64(tables.council_value(rules, target)) - np.float64(tables.council_value(rules, here))
-    return w[COUNCIL] * climbed + w[COUNCIL_AHEAD] * rivals_passed(state, seat, target, rules)
+    return w[COUNCIL] * climbed + w[COUNCIL_AHEAD] * np.float64(rivals_passed(state, seat, target, rules))
 
 
 @called
 def offer_councils(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> None:
     """Council: seats, for novices of one isle (and the novice token)."""
-    most = min(np.int64(seats_to_climb(state, seat, rules)), 13)
     virtual = (layout.favors(state, seat) >> np.uint64(NOVICE)) & U1 != U0
-    fewest = 14
+    novices = np.int64(0)
     for kind in range(NUM_KINDS):
-        fewest = min(fewest, 14 - workspace.active[kind])
-    for steps in range(1, min(14 - fewest + np.int64(virtual), most) + 1):
+        novices = max(novices, workspace.active[kind])
+    most = min(np.int64(seats_to_climb(state, seat, rules)), novices + np.int64(virtual))
+    for steps in range(1, (most if most < MAX_STEPS else MAX_STEPS) + 1):
         gain = council_gain(state, seat, steps, w, rules)
         offer_councils_of(steps, gain, virtual, workspace)
     if block(COUNCIL_ALONE, U1, workspace) != U0:
@@ -243,7 +248,7 @@ def offer_expulsions(state: Any, seat: Any, w: Any, workspace: Any) -> None:
     kind = isle_at(state, position)
     here, most = loss_at(state, seat, kind, w), workspace.active[kind]
     virtual = block(EXPEL_VIRTUAL, KINDS, workspace) != U0
-    for steps in range(1, min(most, 13) + 1):
+    for steps in range(1, (most if most < MAX_STEPS else MAX_STEPS) + 1):
         gain = here - loss_at(state, seat, isle_at(state, position + np.uint64(steps)), w)
         cost = used_up(kind, steps, workspace)
         offer(workspace, EXPEL + np.uint64(steps - 1), gain - cost)

@@ -8,7 +8,8 @@ import numpy as np
 
 from engine_fast import layout, tables
 from engine_fast.bits import U0, U1, lowest_bit, popcount
-from engine_fast.layout import BRIBERY, NUM_KINDS
+from engine_fast.kinds import NUM_KINDS
+from engine_fast.layout import BRIBERY
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline
 from luna_ai.bots.workspace import AGAIN, OWN_TEMPLE, RIVALS_TEMPLE, ROUNDS_LEFT, THREATENED_CLAIMED, THREATENED_PATH
