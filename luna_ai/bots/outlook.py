@@ -23,10 +23,11 @@ from luna_ai.bots.compiling import called, inline
 from luna_ai.bots.tiles import mark_threats, weigh_tiles
 from luna_ai.bots.workspace import AGAIN, AGAIN_AFTER, COUNTS, ROUNDS_LEFT, UNIT_NOW
 
-PRIESTESS, PRIESTESS_NEXT = INDEX["priestess"], INDEX["priestess_next"]
+PRIESTESS, PRIESTESS_NEXT, PRIESTESS_MARGIN = (INDEX[f"priestess{end}"] for end in ("", "_next", "_margin"))
 APOSTATE, APOSTATE_NEXT = INDEX["apostate"], INDEX["apostate_next"]
 SHRINES, FAVORS, SHRINE_USE = INDEX["shrines"], INDEX["favors"], INDEX["shrine_use"]
-UNIT, UNIT_TOP, NEXT, LATER = (INDEX[name] for name in ("unit", "unit_top", "next", "later"))
+UNIT, UNIT_TOP, NEXT = INDEX["unit"], INDEX["unit_top"], INDEX["next"]
+LATER, LATER_GROWTH = INDEX["later"], INDEX["later_growth"]
 RECRUIT, BUILD, CONTEST = INDEX["recruit"], INDEX["build"], INDEX["contest"]
 ENOUGH_SEATS = 8.0
 AGAIN_0, AGAIN_FREE, FIRST_TOKEN = INDEX["again_0"], INDEX["again_free"], INDEX["token_book"]
@@ -113,9 +114,15 @@ def shrine_value(w: Any, rules: Any, workspace: Any) -> Any:
 
 
 @inline
+def later_value(w: Any, rounds: Any) -> Any:
+    """Worth of a novice in the last `rounds` rounds."""
+    return rounds * (w[LATER] + w[LATER_GROWTH] * rounds)
+
+
+@inline
 def novice_value(w: Any, workspace: Any, rounds: Any) -> Any:
     """Worth of one more novice when `rounds` rounds are left after its first use."""
-    return w[NEXT] * workspace.facts[UNIT_NOW] + w[LATER] * rounds if rounds >= 0.0 else 0.0
+    return w[NEXT] * workspace.facts[UNIT_NOW] + later_value(w, rounds) if rounds >= 0.0 else 0.0
 
 
 @inline
@@ -171,7 +178,7 @@ def fill_uses(
 
 
 @called
-def fill_standing(state: Any, seat: Any, isle: Any, resting: Any, rules: Any, workspace: Any) -> None:
+def fill_standing(state: Any, seat: Any, isle: Any, resting: Any, margin: Any, rules: Any, workspace: Any) -> None:
     """Points of the Moon Priestess on an isle for n novices; inactive rivals count if `resting`."""
     standing, kind = workspace.standing, np.uint64(isle)
     shrine = np.int64((layout.shrines(state, seat) >> kind) & U1)
@@ -188,6 +195,9 @@ def fill_standing(state: Any, seat: Any, isle: Any, resting: Any, rules: Any, wo
                 place += 1
         placed = n + shrine > 0 and place < 3
         standing[n] = np.float64(tables.priestess_points(rules, seats, np.uint64(place))) if placed else 0.0
+    for back in range(1, COUNTS):
+        n = COUNTS - back
+        standing[n] += margin * (standing[n - 1] - standing[n])
 
 
 @inline
@@ -240,7 +250,7 @@ def fill_use(state: Any, seat: Any, kind: Any, favors: Any, w: Any, rules: Any, 
     tile = w[CONTEST] * workspace.tile_now[kind]
     fill_uses(raw, limit, kind, tile, builder, rounds, state, seat, favors, w, rules, workspace)
     if kind == isle_at(state, layout.priestess(state)):
-        fill_standing(state, seat, kind, U0, rules, workspace)
+        fill_standing(state, seat, kind, U0, w[PRIESTESS_MARGIN], rules, workspace)
         blend(row, raw, again, workspace.standing, w[PRIESTESS], limit)
     else:
         for n in range(limit + 1):
@@ -275,13 +285,14 @@ def fill_next(state: Any, seat: Any, kind: Any, favors: Any, limit: Any, w: Any,
     priestess = layout.priestess(state) + tables.priestess_move(rules, layout.players(state))
     fill_uses(uses, limit, kind, workspace.tile_next[kind], builder, rounds, state, seat, favors, w, rules, workspace)
     if kind == isle_at(state, priestess):
-        fill_standing(state, seat, kind, U15, rules, workspace)
+        fill_standing(state, seat, kind, U15, w[PRIESTESS_MARGIN], rules, workspace)
         blend(row, uses, w[NEXT], workspace.standing, w[PRIESTESS_NEXT], limit)
     else:
         for n in range(limit + 1):
             row[n] = w[NEXT] * uses[n]
+    later = later_value(w, rounds)
     for n in range(limit + 1):
-        row[n] += w[LATER] * rounds * n
+        row[n] += later * n
 
 
 @inline

@@ -15,7 +15,7 @@ from luna_ai.bots.compiling import called, inline
 from luna_ai.bots.workspace import AGAIN, OWN_TEMPLE, RIVALS_TEMPLE, ROUNDS_LEFT, THREATENED_CLAIMED, THREATENED_PATH
 
 GUARD, TEMPLE, DISPLACEMENT, HURT = INDEX["guard"], INDEX["temple"], INDEX["displacement"], INDEX["hurt"]
-RISK_CLAIMED, RISK_PATH = INDEX["risk_claimed"], INDEX["risk_path"]
+RISK_CLAIMED, RISK_PATH, RISK_ROUNDS = INDEX["risk_claimed"], INDEX["risk_path"], INDEX["risk_rounds"]
 CLAIM, TILE_NEXT, RELIEF = INDEX["claim"], INDEX["tile_next"], INDEX["relief"]
 U5 = np.uint64(5)
 
@@ -55,7 +55,8 @@ def mark_threats(state: Any, seat: Any, rules: Any, workspace: Any) -> None:
 def danger(tile: Any, w: Any, workspace: Any) -> Any:
     """Chance that a novice without a Book is displaced from a Temple space."""
     sets = workspace.sets
-    return w[RISK_CLAIMED] * has(sets[THREATENED_CLAIMED], tile) + w[RISK_PATH] * has(sets[THREATENED_PATH], tile)
+    on_path = w[RISK_PATH] + w[RISK_ROUNDS] * workspace.facts[ROUNDS_LEFT]
+    return w[RISK_CLAIMED] * has(sets[THREATENED_CLAIMED], tile) + on_path * has(sets[THREATENED_PATH], tile)
 
 
 @inline
