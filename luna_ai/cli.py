@@ -19,6 +19,7 @@ from luna_ai import __version__
 VERBS = {
     "simulate": "plays many games between bots and writes a table of them",
     "seats": "measures what each turn position is worth",
+    "arena": "finds out who is better: round robin or challenger, with ratings",
     "bench": "measures speed on this machine",
     "components": "shows, checks and compares component sheets",
     "record": "plays games and writes them as records",

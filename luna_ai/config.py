@@ -88,10 +88,16 @@ class WritesJson:
 
 
 @dataclass(frozen=True)
-class GameOptions:
-    """What kind of game is played."""
+class OneTable:
+    """How many players sit at the table."""
 
     players: Players = argument(3, "number of players")
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """By which rules is played."""
+
     setup: Setup = argument("standard", "set-up of RULES.md, section 2")
     ruleset: RuleSetName = argument("official", "rule set")
     option: tuple[str, ...] = argument((), "rule choices that differ, see RULES.md", metavar="KEY=VALUE")
@@ -107,6 +113,11 @@ class GameOptions:
             ValueError: SheetError, RuleSetError or UserError, one line.
         """
         return load_rules(self.components, self.ruleset, self.option)
+
+
+@dataclass(frozen=True)
+class GameOptions(RuleOptions, OneTable):
+    """What kind of game is played."""
 
 
 @dataclass(frozen=True)
