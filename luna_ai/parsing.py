@@ -76,7 +76,7 @@ def check_outputs(outputs: Sequence[tuple[str, Path | None, str | None]]) -> Non
         outputs: flag, path, and `file`, `folder` or, where the path is not written, None.
 
     Raises:
-        UserError: a folder is missing or protected, or two options name one path.
+        UserError: the place is protected or, for a file, its folder is missing; or two options name one path.
     """
     seen: dict[Path, str] = {}
     for flag, path, kind in outputs:
@@ -100,11 +100,16 @@ def _try_file(path: Path) -> None:
 
 
 def _try_folder(path: Path) -> None:
-    if path.is_dir():
+    made: list[Path] = []
+    try:
+        for folder in reversed([folder for folder in (path, *path.parents) if not folder.exists()]):
+            folder.mkdir()
+            made.insert(0, folder)
         with TemporaryFile(dir=path):
-            return
-    path.mkdir()
-    path.rmdir()
+            pass
+    finally:
+        for folder in made:
+            folder.rmdir()
 
 
 @dataclass(frozen=True)
