@@ -269,7 +269,8 @@ def test_an_output_is_tried_without_leaving_a_trace(tmp_path: Path):
 
     kept = tmp_path / "kept"
     kept.write_text("old")
-    check_outputs([("--json", kept, "file"), ("--out", tmp_path / "new" / "er", "folder"), ("--plot", tmp_path / "p", "file")])
+    new = ("--out", tmp_path / "new" / "er", "folder")
+    check_outputs([("--json", kept, "file"), new, ("--plot", tmp_path / "p", "file")])
     assert (kept.read_text(), [path.name for path in tmp_path.iterdir()]) == ("old", ["kept"])
     with pytest.raises(UserError, match="is the path of --json too"):
         check_outputs([("--json", kept, "file"), ("--out", tmp_path / "x" / ".." / "kept", "file")])
