@@ -15,7 +15,7 @@ from luna_ai.bench.peers import GAMES, load_pyspiel, measure_peers
 from luna_ai.bench.playouts import Playouts, Workers, play_batches_for
 from luna_ai.bench.slow import measure_players, measure_positions
 
-PARTS, METHODS = 9, 4  # timed in `costs` and of `Position`
+PARTS, METHODS = 10, 4  # timed in `costs` and of `Position`
 
 
 @dataclass(frozen=True)

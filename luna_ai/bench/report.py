@@ -122,16 +122,18 @@ def _python(figures: Mapping[str, Any]) -> list[Table]:
 
 def _memory(figures: Mapping[str, Any]) -> list[Table]:
     found = figures["memory"]
-    table = _table(f"Resident memory over {found['decisions']:,} decisions", "", "MB")
+    table = _table("Memory of a process that plays", "", "")
+    table.add_row("decisions", f"{found['decisions']:,}")
     for key in ("resident_before", "resident_after", "growth", "peak"):
-        table.add_row(key.replace("_", " "), "unknown" if found[key] is None else f"{found[key] / MILLION:.2f}")
+        size = "unknown" if found[key] is None else f"{found[key] / MILLION:.2f} MB"
+        table.add_row(key.replace("_", " "), size)
     return [table]
 
 
 def _peers(figures: Mapping[str, Any]) -> list[Table]:
     ours, games = figures["peers"]["luna"], figures["peers"]["games"]
     table = _table(
-        "Random play of OpenSpiel (C++) in the same run, one core",
+        "Luna and random play of OpenSpiel's games (C++) in turns, one core",
         "game",
         "M decisions/s",
         "decisions a game",
@@ -145,7 +147,7 @@ def _peers(figures: Mapping[str, Any]) -> list[Table]:
             name,
             _range(found["decisions_per_second"], ".2f", MILLION),
             f"{found['decisions_per_game']:.0f}",
-            *(_range(ratio, ".1f") for ratio in found["ratio"].values()),
+            *(f"{ratio['median']:.1f}" for ratio in found["ratio"].values()),
         )
     return [table]
 

@@ -118,12 +118,27 @@ def replay_with_choices(
 
 
 @kernel
-def play_again(starts: Any, rules: Any, generator: Any, state: Any, ledger: Any) -> Any:
-    """The playout itself, without set-up: plays what it draws. Returns the number of decisions, int64."""
+def play_again(starts: Any, times: Any, rules: Any, seed: Any, generator: Any, state: Any, ledger: Any) -> Any:
+    """The playout itself, without set-up: plays what it draws, all games `times` over with the same chance.
+
+    Args:
+        starts: `uint64[G, STATE_WORDS]`.
+        times: int64.
+        rules: the rules table.
+        seed: `uint64[1]`, the generator that recorded the games, not changed.
+        generator: scratch, `uint64[1]`.
+        state: scratch, `uint64[STATE_WORDS]`.
+        ledger: scratch, `int16[4, SOURCES]`.
+
+    Returns:
+        Decisions of one time, int64.
+    """
     decisions = 0
-    for game in range(starts.shape[0]):
-        copy_position(state, starts[game])
-        decisions += play_out_uniform(state, rules, generator, ledger)
+    for _ in range(times):
+        generator[0], decisions = seed[0], 0
+        for game in range(starts.shape[0]):
+            copy_position(state, starts[game])
+            decisions += play_out_uniform(state, rules, generator, ledger)
     return decisions
 
 
