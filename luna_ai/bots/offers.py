@@ -33,7 +33,8 @@ def begin_offers(state: Any, rules: Any, workspace: Any) -> None:
 
 @inline
 def offer(workspace: Any, action: Any, score: Any) -> None:
-    """Keeps the decision `action` (uint64 id) if no better one was offered before."""
+    """Notes the score of the decision `action` (uint64 id), and keeps it if no better one was offered before."""
+    workspace.scores[action] = score
     if score > workspace.facts[BEST_SCORE]:
         workspace.facts[BEST_SCORE] = score
         workspace.sets[BEST_ACTION] = action

@@ -107,7 +107,7 @@ def weigh_changes(in_air: Any, workspace: Any) -> Any:
             cost = workspace.use[kind, active] - workspace.use[kind, active - used] + PER_LIFT * count
             row[COUNTS - count] = stay[here - count] - stay[here] - cost
         row[COUNTS] = 0.0
-        for count in range(1, min(workspace.room[kind], most) + 1):
+        for count in range(1, min(workspace.room[kind], most - liftable) + 1):
             row[COUNTS + count] = stay[here + count] - stay[here]
     landing = workspace.gain[NUM_KINDS]
     for count in range(workspace.lifts[NUM_KINDS, 1] + 1):

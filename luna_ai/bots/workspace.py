@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine_fast.actions import MASK_WORDS
+from engine_fast.actions import MASK_WORDS, NUM_ACTIONS
 from engine_fast.kinds import NUM_KINDS
 from luna_ai.bots.columns import COLUMNS
 from luna_ai.strategies import STRATEGIES
@@ -33,6 +33,7 @@ class Workspace(NamedTuple):
     active: NDArray[np.int64]  # [7] active novices of the mover by isle
     inactive: NDArray[np.int64]  # [7] inactive novices of the mover by isle
     facts: NDArray[np.float64]  # [NUM_FACTS] named by the indices above
+    scores: NDArray[np.float64]  # [NUM_ACTIONS] score of each decision that was offered; others are as they were
     sets: NDArray[np.uint64]  # [NUM_SETS] named by the indices above
     tokens: NDArray[np.float64]  # [7] value of holding a favor token
     tile_now: NDArray[np.float64]  # [7] best tile to promote with a symbol, in this round
@@ -68,6 +69,7 @@ def new_workspace(weights: NDArray[np.float64] | None = None) -> Workspace:
         active=np.zeros(NUM_KINDS, dtype=np.int64),
         inactive=np.zeros(NUM_KINDS, dtype=np.int64),
         facts=np.zeros(NUM_FACTS, dtype=np.float64),
+        scores=np.zeros(NUM_ACTIONS, dtype=np.float64),
         sets=np.zeros(NUM_SETS, dtype=np.uint64),
         tokens=np.zeros(NUM_KINDS, dtype=np.float64),
         tile_now=np.zeros(NUM_KINDS, dtype=np.float64),
