@@ -64,7 +64,7 @@ def balanced(
     rest, chosen = everything[rng.permutation(len(everything))], []
     for _ in range(limit):
         meetings = np.sum([met[rest[:, a], rest[:, b]] for a, b in pairs], axis=0)
-        best = np.lexsort((meetings, sat[rest].sum(axis=1)))[0]
+        best = np.lexsort((meetings, sat[rest].sum(axis=1), sat[rest].max(axis=1)))[0]
         group = rest[best]
         chosen.append(group)
         sat[group] += 1
