@@ -247,6 +247,7 @@ def speed(players: int, games: int, seed: int, workspace: Workspace) -> dict[str
 def measure(games: int, seed: int) -> dict[str, Any]:
     """All figures."""
     workspace, codes = new_workspace(), list(SCRIPTED.values())
+    speed(2, 1, seed, workspace)  # compiles
     rows, strong = sources(codes, games, seed, workspace), shares(codes, games, seed, workspace)
     chosen = unforced(codes, max(games // 20, 6), seed, workspace)
     among = agreement(chosen)

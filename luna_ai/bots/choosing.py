@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from engine_fast.playout import choose_uniform
-from luna_ai.bots.compiling import called, kernel
+from luna_ai.bots.compiling import kernel, spliced
 from luna_ai.bots.greedy import choose_greedy
 
 RANDOM = 0
 
 
-@called
+@spliced
 def choose(code: Any, state: Any, rules: Any, generator: Any, workspace: Any) -> Any:
     """The id (uint64) of the decision of bot `code` (int64) in a position that is not over.
 

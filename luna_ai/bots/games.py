@@ -14,13 +14,13 @@ from engine_fast.apply import apply
 from engine_fast.bits import mix
 from engine_fast.layout import OVER
 from luna_ai.bots.choosing import choose
-from luna_ai.bots.compiling import called, kernel
+from luna_ai.bots.compiling import kernel, spliced
 from luna_ai.bots.offers import is_legal, write_mask
 
 HASH_SEED = np.uint64(0x243F6A8885A308D3)
 
 
-@called
+@spliced
 def play_game(state: Any, codes: Any, rules: Any, generator: Any, ledger: Any, workspace: Any) -> Any:
     """Plays `state` to its end, in place.
 

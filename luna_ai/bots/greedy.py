@@ -13,7 +13,7 @@ from engine_fast import layout
 from engine_fast.bits import U0, U1
 from engine_fast.layout import ACTION, GIVE_BOOK, NONE, TIDE
 from luna_ai.bots.books import offer_books, offer_places
-from luna_ai.bots.compiling import called
+from luna_ai.bots.compiling import called, spliced
 from luna_ai.bots.offers import begin_offers, offer
 from luna_ai.bots.outlook import look, look_without_tide
 from luna_ai.bots.preliminary import offer_placings
@@ -41,7 +41,7 @@ def choose_greedy(w: Any, state: Any, rules: Any, workspace: Any) -> Any:
     return workspace.sets[BEST_ACTION]
 
 
-@called
+@spliced
 def offer_actions(state: Any, seat: Any, w: Any, rules: Any, workspace: Any) -> None:
     """Offers every kind of action; of Journeys and Tides the best one."""
     offer_single(state, seat, w, rules, workspace)

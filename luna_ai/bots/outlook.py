@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine_fast import layout, tables
-from engine_fast.bits import U0, U1
+from engine_fast.bits import U0, U1, U3
 from engine_fast.kinds import NUM_KINDS
 from engine_fast.layout import ACTION, BRIBERY, INACTIVE, LANDING, SHRINE, SUPPLY, TIDE, nibble
 from engine_fast.legal import nibble_sum
@@ -177,24 +177,35 @@ def fill_uses(
         pack(row, limit, 2, w[RECRUIT] * novice_value(w, workspace, rounds - 1.0))
 
 
+@inline
+def needed_to_pass(state: Any, seat: Any, rival: Any, kind: Any, resting: Any) -> Any:
+    """The count (int64) with which a seat stands before a rival on an isle; 0 if the rival is not there."""
+    word = layout.novices(state, rival)
+    theirs = nibble(word, kind) + (nibble(word, kind + INACTIVE_AT) & resting)
+    theirs += (layout.shrines(state, rival) >> kind) & U1
+    if theirs == U0:
+        return 0
+    return min(
+        np.int64(theirs + np.uint64(layout.council_rank(state, rival) < layout.council_rank(state, seat))), COUNTS
+    )
+
+
 @called
 def fill_standing(state: Any, seat: Any, isle: Any, resting: Any, margin: Any, rules: Any, workspace: Any) -> None:
     """Points of the Moon Priestess on an isle for n novices; inactive rivals count if `resting`."""
-    standing, kind = workspace.standing, np.uint64(isle)
+    standing, kind, seats = workspace.standing, np.uint64(isle), layout.players(state)
     shrine = np.int64((layout.shrines(state, seat) >> kind) & U1)
-    rank, seats = layout.council_rank(state, seat), layout.players(state)
     for n in range(COUNTS):
-        place = 0
-        for index in range(layout.MAX_PLAYERS):
-            rival = np.uint64(index)
-            word = layout.novices(state, rival)
-            theirs = np.int64(nibble(word, kind) + ((layout.shrines(state, rival) >> kind) & U1))
-            theirs += np.int64(nibble(word, kind + INACTIVE_AT) & resting)
-            ahead = layout.council_rank(state, rival) < rank
-            if rival != seat and theirs > 0 and (theirs > n + shrine or (theirs == n + shrine and ahead)):
-                place += 1
-        placed = n + shrine > 0 and place < 3
-        standing[n] = np.float64(tables.priestess_points(rules, seats, np.uint64(place))) if placed else 0.0
+        standing[n] = 0.0
+    for index in range(layout.MAX_PLAYERS):
+        rival = np.uint64(index)
+        if rival != seat:
+            for n in range(needed_to_pass(state, seat, rival, kind, resting) - shrine):
+                standing[n] += 1.0
+    for n in range(COUNTS):
+        place = np.uint64(standing[n])
+        placed = n + shrine > 0 and place < U3
+        standing[n] = np.float64(tables.priestess_points(rules, seats, place)) if placed else 0.0
     for back in range(1, COUNTS):
         n = COUNTS - back
         standing[n] += margin * (standing[n - 1] - standing[n])
