@@ -15,11 +15,17 @@ from luna_ai.arena import Challenge, RoundRobin, figures_of, run_arena
 from luna_ai.commands.arena import Config, _arena
 from luna_ai.parsing import parse
 from luna_ai.players import CODES
-from luna_ai.runner import Runner, versions
+from luna_ai.runner import Runner, versions, warm_up
 
 ROOT = Path(__file__).parents[2]
 LUNA = (sys.executable, "-m", "luna_ai.cli", "arena")
 ROBIN = ("--agents", "random", "strategy:temple", "greedy", "--players", "3", "4", "--seed", "3")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled():
+    """Commands started below find their kernels compiled."""
+    warm_up()
 
 
 def luna(*words, check=0):
@@ -35,11 +41,11 @@ def start(*words):
     )
 
 
-def wait_for_part(process, folder):
-    """Returns when the first part is on disk; kernels may have to be compiled first."""
+def wait_for_part(process, folder, parts=1):
+    """Returns when so many parts are on disk; kernels may have to be compiled first."""
     limit = time.monotonic() + 300
     while process.poll() is None and time.monotonic() < limit:
-        if list(folder.glob("games/p*.parquet")):
+        if len(list(folder.glob("games/p*.parquet"))) >= parts:
             return
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
@@ -62,6 +68,21 @@ def test_a_killed_arena_goes_on_and_ends_as_an_undisturbed_one(tmp_path):
     luna(*words, "--deals", deals, "--json", str(tmp_path / "killed.json"))
     luna(*ROBIN, "--jobs", "1", "--deals", deals, "--json", str(tmp_path / "whole.json"))
     assert figures(tmp_path / "killed.json") == figures(tmp_path / "whole.json")
+
+
+@pytest.mark.slow
+def test_ten_thousand_games_killed_again_and_again_are_none_lost_and_none_twice(tmp_path):
+    robin = ("--agents", "random", "strategy:temple", "greedy", "--players", "4", "--deals", "70", "--jobs", "2")
+    words = (*robin, "--out", str(tmp_path / "killed"))
+    for parts in (1, 2, 3):
+        process = start(*words)
+        wait_for_part(process, tmp_path / "killed", parts)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    luna(*words, "--json", str(tmp_path / "killed.json"))
+    luna(*robin, "--json", str(tmp_path / "whole.json"))
+    assert figures(tmp_path / "killed.json") == figures(tmp_path / "whole.json")
+    assert figures(tmp_path / "whole.json")["distinct_games"] == 70 * 3 * 48
 
 
 def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(tmp_path):
