@@ -32,7 +32,8 @@ from engine_fast.position import load_game, new_ledger
 from engine_fast.setup import SETUPS
 from luna_ai.bots.choosing import choose_into
 from luna_ai.bots.games import play_batch
-from luna_ai.bots.workspace import COUNTS, Workspace, new_workspace
+from luna_ai.bots.greedy import plan_into
+from luna_ai.bots.workspace import Workspace, new_workspace
 from luna_ai.players import CODES, GREEDY
 from luna_ai.stats import wilson_interval
 from luna_ai.strategies import STRATEGIES
@@ -209,12 +210,11 @@ def worth(position: Position, seat: int, workspace: Workspace) -> float:
 def voyage_gap(position: Position, kind: str, workspace: Workspace) -> float:
     """How much the best Journey or Tide (`kind`) of all is better than the bot's, in influence.
 
-    The position's player must have no tide favor for a Journey; for a Tide he must have it.
+    For a Tide the position's player must have the favor.
     """
     seat = position.to_move
     assert seat is not None
-    choose_into(GREEDY, position.state.copy(), position.game.rules, np.ones(1, dtype=np.uint64), workspace)
-    planned = float(workspace.best[NUM_KINDS + 1, COUNTS])
+    planned = float(plan_into(GREEDY, kind == "tide", position.state.copy(), position.game.rules, workspace))
     before = worth(position, seat, workspace)
     best = max((worth(after, seat, workspace) for after in voyages(position, (kind, "land"), seat)), default=before)
     return max(best - before, 0.0) - planned
@@ -227,7 +227,7 @@ def gaps(kind: str, count: int, seed: int, workspace: Workspace) -> list[float]:
         seed += 1
         position = few_novices(2 + seed % 3, seed, workspace)
         held = "tide" in position.to_json()["seats"][position.to_move]["favors"]
-        if held == (kind == "tide"):
+        if held or kind == "journey":
             found.append(voyage_gap(position, kind, workspace))
     return found
 

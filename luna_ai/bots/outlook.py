@@ -1,7 +1,7 @@
 """What the mover's novices are worth where they are: the part of the evaluation that all actions share.
 
 For each isle k two rows are filled, `use[k, a]` for a active novices until the round ends and `stay[k, t]` for t
-novices there when it ends. Uses are packed greedily by a small knapsack: each special use (favor, Promotion, shrine,
+novices there when it ends. Uses are packed as a small knapsack (`packing`): each special use (favor, Promotion, shrine,
 Recruit) once, the rest at the unit value. The evaluation of a position is the sum of both rows over the isles, so
 that moving novices costs and gains differences of rows.
 """
@@ -15,11 +15,12 @@ import numpy as np
 from engine_fast import layout, tables
 from engine_fast.bits import U0, U1, U3
 from engine_fast.kinds import NUM_KINDS
-from engine_fast.layout import ACTION, BRIBERY, INACTIVE, LANDING, SHRINE, SUPPLY, TIDE, nibble
+from engine_fast.layout import ACTION, BRIBERY, INACTIVE, LANDING, NONE, SHRINE, SUPPLY, TIDE, nibble
 from engine_fast.legal import nibble_sum
 from engine_fast.scoring import on_ring
 from luna_ai.bots.columns import INDEX
 from luna_ai.bots.compiling import called, inline
+from luna_ai.bots.packing import NO_GAINS, larger, pack_one, pack_two, write_row
 from luna_ai.bots.tiles import mark_threats, weigh_tiles
 from luna_ai.bots.workspace import AGAIN, AGAIN_AFTER, COUNTS, ROUNDS_LEFT, UNIT_NOW
 
@@ -30,6 +31,7 @@ UNIT, UNIT_TOP, NEXT = INDEX["unit"], INDEX["unit_top"], INDEX["next"]
 LATER, LATER_GROWTH = INDEX["later"], INDEX["later_growth"]
 RECRUIT, BUILD, CONTEST = INDEX["recruit"], INDEX["build"], INDEX["contest"]
 ENOUGH_SEATS = 8.0
+MOST_BY_SAIL = 2
 AGAIN_0, AGAIN_FREE, FIRST_TOKEN = INDEX["again_0"], INDEX["again_free"], INDEX["token_book"]
 LONG_TIME = INDEX["again_3"] - AGAIN_0
 
@@ -126,13 +128,6 @@ def novice_value(w: Any, workspace: Any, rounds: Any) -> Any:
 
 
 @inline
-def pack(row: Any, limit: Any, need: Any, value: Any) -> None:
-    """One step of the knapsack: `row[n]` may contain one use of `need` novices that is worth `value`."""
-    for n in range(limit, need - 1, -1):
-        row[n] = max(row[n], row[n - need] + value)
-
-
-@inline
 def isle_at(state: Any, position: Any) -> Any:
     """Kind of the isle at a ring position, int64."""
     return np.int64(layout.ring(state, on_ring(position)))
@@ -160,21 +155,27 @@ def fill_uses(
     rules: Any,
     workspace: Any,
 ) -> None:
-    """The most that up to `limit` active novices of an isle can do: knapsack over favor, tile, shrine and Recruit.
+    """The most that up to `limit` active novices of an isle can do with a favor, a tile, a shrine and a Recruit.
 
     `tile` is the worth of a Promotion here, `builder` the Master Builder's ring position, `rounds` the rounds left.
     """
-    shrine = np.int64((layout.shrines(state, seat) >> np.uint64(kind)) & U1)
-    for n in range(limit + 1):
-        row[n] = workspace.facts[UNIT_NOW] * n
+    alone = (layout.shrines(state, seat) >> np.uint64(kind)) & U1 != U0
+    unit, novice, gains = workspace.facts[UNIT_NOW], novice_value(w, workspace, rounds - 1.0), NO_GAINS
     if (favors >> np.uint64(kind)) & U1 == U0:
-        pack(row, limit, 2 - shrine, workspace.tokens[kind])
+        gains = pack(gains, workspace.tokens[kind], alone, unit)
     if tile > 0.0:
-        pack(row, limit, 2 - shrine, tile - novice_value(w, workspace, rounds - 1.0))
+        gains = pack(gains, tile - novice, alone, unit)
     if can_build(state, seat, favors, kind, builder):
-        pack(row, limit, 2, w[BUILD] * shrine_value(w, rules, workspace) - workspace.tokens[SHRINE])
+        gains = pack(gains, w[BUILD] * shrine_value(w, rules, workspace) - workspace.tokens[SHRINE], False, unit)
     if nibble(layout.novices(state, seat), SUPPLY_AT) != U0:
-        pack(row, limit, 2, w[RECRUIT] * novice_value(w, workspace, rounds - 1.0))
+        gains = pack(gains, w[RECRUIT] * novice, False, unit)
+    write_row(row, limit, unit, gains)
+
+
+@inline
+def pack(gains: Any, worth: Any, alone: Any, unit: Any) -> Any:
+    """One use more: of one novice if `alone` (beside a shrine), else of two."""
+    return pack_one(gains, worth - unit) if alone else pack_two(gains, worth - 2.0 * unit)
 
 
 @inline
@@ -215,10 +216,12 @@ def fill_standing(state: Any, seat: Any, isle: Any, resting: Any, margin: Any, r
 def blend(row: Any, uses: Any, scale: Any, standing: Any, weight: Any, limit: Any) -> None:
     """`row[n]`: the best split of n novices into some to be used and the others to stand before the Moon Priestess."""
     for n in range(limit + 1):
-        most = 0.0
-        for used in range(n + 1):
-            most = max(most, scale * uses[used] + weight * standing[n - used])
-        row[n] = most
+        row[n] = scale * uses[n] + weight * standing[0]
+    for kept in range(1, limit + 1):
+        if standing[kept] > standing[kept - 1]:
+            points = weight * standing[kept]
+            for n in range(kept, limit + 1):
+                row[n] = larger(row[n], scale * uses[n - kept] + points)
 
 
 @inline
@@ -309,11 +312,12 @@ def fill_next(state: Any, seat: Any, kind: Any, favors: Any, limit: Any, w: Any,
 @inline
 def novices_to_come(state: Any, seat: Any, workspace: Any) -> Any:
     """The most novices that an action can add to an isle, int64."""
-    landing = np.int64(nibble(layout.novices(state, seat), LANDING_AT))
-    hand = np.int64(nibble(layout.carried(state), np.uint64(layout.HAND)))
-    total = 2 + landing + hand
+    total = MOST_BY_SAIL + np.int64(nibble(layout.carried(state), np.uint64(layout.HAND)))
+    tide = (layout.favors(state, seat) >> np.uint64(TIDE)) & U1 != U0 or layout.pending(state) != NONE
+    if tide:
+        total += np.int64(nibble(layout.novices(state, seat), LANDING_AT))
     for kind in range(NUM_KINDS):
-        total += workspace.active[kind] + workspace.inactive[kind]
+        total += workspace.active[kind] + (workspace.inactive[kind] if tide else 0)
     return total
 
 

@@ -116,9 +116,31 @@ def weigh_changes(in_air: Any, workspace: Any) -> Any:
 
 
 @called
-def best_voyage(in_air: Any, workspace: Any) -> Any:
-    """Fills `plan` with the best change of each isle for `in_air` novices in hand; returns what it gains."""
-    most = weigh_changes(in_air, workspace)
+def most_to_gain(price: Any, most: Any, workspace: Any) -> Any:
+    """A new voyage gains no more than this, whatever the `price` of a novice.
+
+    Each isle alone sells and buys novices at the price (the Lagrangian of "as many landings as lifts"), so that no
+    voyage does better; the nearer the price is to what novices are worth, the tighter is the bound.
+    """
+    total = 0.0
+    for place in range(NUM_KINDS + 1):
+        row, alone = workspace.gain[place], 0.0
+        liftable = workspace.lifts[place, 0] + workspace.lifts[place, 1]
+        for count in range(1, liftable + 1):
+            alone = max(alone, row[COUNTS - count] + price * count)
+        if place < NUM_KINDS:
+            for count in range(1, most - liftable + 1):
+                alone = max(alone, row[COUNTS + count] - price * count)
+        total += alone
+    return total
+
+
+@called
+def best_voyage(in_air: Any, most: Any, workspace: Any) -> Any:
+    """Fills `plan` with the best change of each isle for `in_air` novices in hand; returns what it gains.
+
+    `gain` must have been filled by `weigh_changes`, which returns `most`.
+    """
     best, to_come = workspace.best, most - in_air
     best[0, COUNTS + in_air] = 0.0
     low, high = in_air, in_air
@@ -194,7 +216,8 @@ def continue_voyage(state: Any, seat: Any, rules: Any, workspace: Any) -> Any:
         sources_while_lifting(state, seat, workspace)
     else:
         room_while_landing(state, rules, workspace)
-    best_voyage(np.int64(nibble(layout.carried(state), HAND_AT)), workspace)
+    hand = np.int64(nibble(layout.carried(state), HAND_AT))
+    best_voyage(hand, weigh_changes(hand, workspace), workspace)
     if lifting:
         lift = first_lift(np.uint64(step == TIDE_LIFT), workspace)
         if lift != LAND:
