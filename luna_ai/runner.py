@@ -7,6 +7,7 @@ schedule gives the same table however many processes run.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,10 +26,12 @@ from numpy.typing import NDArray
 
 from engine_fast import layout
 from engine_fast.batch import set_up_batch
+from engine_fast.jit import ENGINE_FOLDER
 from engine_fast.layout import INFLUENCE_BIAS, LEDGER_SOURCES, MAX_PLAYERS, NUM_SOURCES, STATE_WORDS
 from engine_fast.position import Game, load_game
 from engine_fast.ruleset import RuleSet
 from engine_fast.setup import SETUPS, add_handicaps
+from luna_ai import bots
 from luna_ai.bots.games import play_batch
 from luna_ai.bots.workspace import Workspace, new_workspace
 from luna_ai.config import parse_ruleset
@@ -35,6 +39,7 @@ from luna_ai.interrupt import Interrupts
 from luna_ai.players import parse_player
 from luna_ai.schedule import SCHEDULE_SCHEMA
 
+BOTS_FOLDER = Path(bots.__file__).parent
 SLICE = 64
 """Games between two looks at the stop sign: well below 0.1 s."""
 SMALLEST_CHUNK, LARGEST_CHUNK = 64, 2048
@@ -279,11 +284,20 @@ def warm_up() -> None:
 
 
 def versions() -> dict[str, str]:
-    """What the result of a game depends on besides its schedule: versions of package, action table and sources."""
+    """What the result of a game depends on besides its schedule: the package, the action table, the kernels' sources."""
     from engine_fast.actions import ACTION_VERSION
     from luna_ai import __version__
 
-    return {"luna-ai": __version__, "actions": str(ACTION_VERSION)}
+    return {"luna-ai": __version__, "actions": str(ACTION_VERSION), "kernels": sources_of_kernels()}
+
+
+def sources_of_kernels() -> str:
+    """A hash of the sources of engine and bots: a run is not resumed by a program that plays differently."""
+    digest = hashlib.sha256()
+    for folder in (ENGINE_FOLDER, BOTS_FOLDER):
+        for path in sorted(folder.glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def check_names(agents: Sequence[str]) -> None:

@@ -158,9 +158,11 @@ def start(*words: str) -> subprocess.Popen[str]:
 
 def wait_for_part(process: subprocess.Popen[str], folder: Path) -> None:
     """Returns when the first part is on disk."""
-    limit = time.monotonic() + 120
+    limit = time.monotonic() + 300  # it may have to compile first
     while not list(folder.glob("games/part-*.parquet")):
-        assert process.poll() is None and time.monotonic() < limit, process.communicate()
+        if process.poll() is not None or time.monotonic() > limit:
+            process.kill()
+            pytest.fail(f"no part was written: {process.communicate()}")
         time.sleep(0.02)
 
 
