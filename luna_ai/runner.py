@@ -284,7 +284,7 @@ def warm_up() -> None:
 
 
 def versions() -> dict[str, str]:
-    """What the result of a game depends on besides its schedule: the package, the action table, the kernels' sources."""
+    """What the result of a game depends on besides its schedule: package, action table, sources of the kernels."""
     from engine_fast.actions import ACTION_VERSION
     from luna_ai import __version__
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from engine_fast.components import load_sheet
 from engine_fast.layout import LEDGER_SOURCES
 from luna_ai.run_folder import claim_folder, write_whole
 from luna_ai.runner import Runner, versions
@@ -115,6 +116,7 @@ class _Parts:
         self._tables: list[pl.DataFrame] = []
         if out is not None:
             settings = {key: value for key, value in vars(simulation).items() if key != "games"}
+            settings["components_sha256"] = load_sheet(simulation.components).sha256
             claim_folder(out, SETTINGS_FILE, {"format": FORMAT, **settings, "versions": versions()})
             self._tables = self._found(out)
 
