@@ -96,6 +96,9 @@ def play_slice(rows: pl.DataFrame, workspace: Workspace) -> pl.DataFrame:
     ledgers = np.zeros((count, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
     decisions, hashes = np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.uint64)
     play_batch(states, codes, game.rules, generators, ledgers, decisions, hashes, workspace)
+    if decisions.min() < 0:
+        bad = int(rows["game"][int(decisions.argmin())])
+        raise RuntimeError(f"game {bad}: a bot chose an illegal decision; please report this")
     return table_of(rows, players, states, start, ledgers, decisions, hashes)
 
 
