@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from engine_fast import NOTATIONS, Position, RuleSet, new_ledger
 from engine_fast.actions import MASK_WORDS
 from engine_fast.apply import apply_into
+from engine_fast.bounds import JOURNEY_STEPS, max_steps
 from engine_fast.check import field_value, field_values, nibbles_of
 from engine_fast.legal import legal_into
 from engine_fast.notation import ids_of_mask
@@ -200,6 +201,27 @@ def test_the_brute_force_is_right(crowd: Crowd, same_isle: bool):
     for sources in (range(NUM_KINDS), range(LANDING + 1)):
         groups = all_placements(crowd.placement, sources, same_isle)
         assert groups == novice_by_novice(crowd.placement, sources, same_isle)
+
+
+@pytest.mark.parametrize("places", [1, 2, 3, 4])
+def test_the_longest_row_of_steps(places: int):
+    """The bound on a game's length takes the longest row: tried out over all ways to spread the novices."""
+    for novices in range(1, 14):
+        spreads = combinations_with_replacement(range(places), novices)
+        longest = max(sum(-(-count // 4) for count in Counter(spread).values()) for spread in spreads)
+        assert max_steps(places, novices) == longest
+
+
+def test_a_longest_journey_exists():
+    """13 novices on all seven isles: 8 lifts and 8 landings, as many as the bound on a game's length allows."""
+    crowd = Crowd({kind: 7 if kind == "book" else 1 for kind in KINDS})
+    position = crowd.position(same_isle=True)
+    row = [f"{verb} {kind} 1" for verb in ("journey", "land") for kind in KINDS]
+    row[7:8], row[0:1] = ["land book 4", "land book 3"], ["journey book 4", "journey book 3"]
+    for decision in row:
+        position = position.play(decision)
+    assert position.to_json()["pending"] is None
+    assert len(row) == JOURNEY_STEPS
 
 
 def test_rows_use_four_again_and_again():
