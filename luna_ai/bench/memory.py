@@ -33,5 +33,5 @@ def measure_memory(players: Sequence[int], decisions: int, tick: Callable[[], No
         "resident_before": before,
         "resident_after": resident_bytes(),
         "growth": None if before is None else max(0, most - before),
-        "peak": peak_bytes(),
+        "peak": max(filter(None, [peak_bytes(), most]), default=None),
     }
