@@ -1,7 +1,8 @@
 """Who plays: names of players, and players as Python objects.
 
-A name is `random`, `greedy` or `strategy:NAME` (see `luna_ai.strategies`), and prints back in full in every result.
-Kernels take the number that stands for it (`PlayerSpec.code`). Importing this module is light: the kernels are
+A name is `random`, `greedy`, `strategy:NAME` (see `luna_ai.strategies`) or `mcts:KEY=VALUE,...` (see
+`luna_ai.search.options`), and prints back in full in every result. Kernels take the number that stands for a bot
+(`PlayerSpec.code`); a search decides from Python. Importing this module is light: the kernels are
 loaded when the first player is made.
 """
 
@@ -11,13 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from luna_ai.search.options import PREFIX, SearchOptions, parse_options
 from luna_ai.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     from engine_fast.position import Position
 
-RANDOM, GREEDY = 0, 1
-"""Codes of the first two players; strategy number i of `STRATEGIES` has the code GREEDY + 1 + i."""
+SEARCH, RANDOM, GREEDY = -1, 0, 1
+"""Code of every player that does not play inside kernels, and of the first two that do; strategy number i of
+`STRATEGIES` has the code GREEDY + 1 + i."""
 
 CODES = {"random": RANDOM, "greedy": GREEDY} | {
     f"strategy:{strategy.name}": GREEDY + 1 + index for index, strategy in enumerate(STRATEGIES)
@@ -35,11 +38,13 @@ class PlayerSpec:
 
     Attributes:
         name: the full name.
-        code: the number by which kernels know it.
+        code: the number by which kernels know it, SEARCH if they do not.
+        search: options of a search, None for a bot.
     """
 
     name: str
     code: int
+    search: SearchOptions | None = None
 
     def __str__(self) -> str:
         """The full name."""
@@ -60,9 +65,14 @@ def parse_player(name: str) -> PlayerSpec:
 
     Raises:
         UnknownPlayer: nobody has this name; the message lists the allowed ones.
+        SearchOptionError: an option of a search is unknown or has a value that is not allowed.
     """
+    kind, colon, options = name.partition(":")
+    if kind == PREFIX and (options or not colon):
+        search = parse_options(options)
+        return PlayerSpec(search.name, SEARCH, search)
     if name not in CODES:
-        raise UnknownPlayer(f"player {name!r} is unknown; allowed: {', '.join(CODES)}")
+        raise UnknownPlayer(f"player {name!r} is unknown; allowed: {', '.join(CODES)}, {PREFIX}:sims=400")
     return PlayerSpec(name, CODES[name])
 
 
@@ -107,10 +117,31 @@ class KernelPlayer:
         )
 
 
+class SearchPlayer:
+    """A search; a decision that is the only legal one costs none."""
+
+    def __init__(self, spec: PlayerSpec, seed: int | None) -> None:
+        """Makes the player with a random generator of its own (seed None: another one every time)."""
+        from luna_ai.search.mcts import Search
+
+        self.spec = spec
+        self._search = Search(spec.search or SearchOptions(), seed)
+
+    def choose(self, position: Position) -> int:
+        """The id of the decision that the search found best.
+
+        Raises:
+            ValueError: the game is over.
+        """
+        legal = position.legal_ids()
+        return legal[0] if len(legal) == 1 else self._search(position).best.action
+
+
 def make_player(spec: PlayerSpec | str, seed: int | None = None) -> Player:
     """A player that can be asked for decisions, from a spec or its name.
 
     Raises:
         UnknownPlayer: nobody has this name.
     """
-    return KernelPlayer(parse_player(spec) if isinstance(spec, str) else spec, seed)
+    known = parse_player(spec) if isinstance(spec, str) else spec
+    return SearchPlayer(known, seed) if known.search is not None else KernelPlayer(known, seed)

@@ -16,6 +16,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,7 +29,7 @@ from engine_fast import layout
 from engine_fast.batch import set_up_batch
 from engine_fast.jit import ENGINE_FOLDER
 from engine_fast.layout import INFLUENCE_BIAS, LEDGER_SOURCES, MAX_PLAYERS, NUM_SOURCES, STATE_WORDS
-from engine_fast.position import Game, load_game
+from engine_fast.position import Game, Position, load_game
 from engine_fast.ruleset import RuleSet
 from engine_fast.setup import SETUPS, add_handicaps
 from luna_ai import bots
@@ -36,13 +37,14 @@ from luna_ai.bots.games import play_batch
 from luna_ai.bots.workspace import Workspace, new_workspace
 from luna_ai.config import parse_ruleset
 from luna_ai.interrupt import Interrupts
-from luna_ai.players import parse_player
+from luna_ai.players import make_player, parse_player
 from luna_ai.schedule import SCHEDULE_SCHEMA
+from luna_ai.search.options import PREFIX
+from luna_ai.slow_games import play_slowly
 
 BOTS_FOLDER = Path(bots.__file__).parent
 SLICE = 64
 """Games between two looks at the stop sign: well below 0.1 s."""
-SMALLEST_CHUNK, LARGEST_CHUNK = 64, 2048
 CHUNKS_IN_WORK = 4
 SECONDS_BETWEEN_LOOKS = 0.1
 
@@ -72,11 +74,17 @@ def play_rows(schedule: pl.DataFrame, stop: Callable[[], bool] = lambda: False) 
     """
     workspace, tables = new_workspace(), []
     for group in same_kind(schedule):
-        for rows in group.iter_slices(SLICE):
-            if stop():
+        for rows in group.iter_slices(slice_size(group)):
+            if stop() or (table := play_slice(rows, workspace, stop)) is None:
                 break
-            tables.append(play_slice(rows, workspace))
+            tables.append(table)
     return pl.concat(tables) if tables else pl.DataFrame()
+
+
+def slice_size(schedule: pl.DataFrame) -> int:
+    """Games to play between two looks at the stop sign: one where somebody searches."""
+    names = schedule["agents"].explode().unique()
+    return 1 if any(parse_player(name).search is not None for name in names) else SLICE
 
 
 def same_kind(schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -85,21 +93,65 @@ def same_kind(schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
     yield from schedule.with_columns(kind.alias("kind")).partition_by("kind", include_key=False, maintain_order=True)
 
 
-def play_slice(rows: pl.DataFrame, workspace: Workspace) -> pl.DataFrame:
-    """Plays games of one kind together."""
+@dataclass
+class Played:
+    """Arrays that the games of a slice fill; B games."""
+
+    states: NDArray[np.uint64]  # [B, STATE_WORDS] set-up positions, then final ones
+    ledgers: NDArray[np.int16]  # [B, 4, SOURCES]
+    decisions: NDArray[np.int32]  # [B]
+    hashes: NDArray[np.uint64]  # [B]
+    seconds: NDArray[np.float64]  # [B, 4] thinking time by seat; NaN where nobody searches
+    seat_decisions: NDArray[np.int64]  # [B, 4] decisions by seat, 0 where nobody searches
+
+
+def play_slice(rows: pl.DataFrame, workspace: Workspace, stop: Callable[[], bool]) -> pl.DataFrame | None:
+    """Plays games of one kind together; None if `stop` says so in the middle of a slow one."""
     players, setup, components, ruleset = rows.row(0, named=False)[4:8]
     game, count = load_game(components, ruleset_of(ruleset)), len(rows)
-    states = deal_states(rows, players, setup, game)
-    start = columns_of_influence(states, players)
+    played = Played(
+        states=deal_states(rows, players, setup, game),
+        ledgers=np.zeros((count, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16),
+        decisions=np.zeros(count, dtype=np.int32),
+        hashes=np.zeros(count, dtype=np.uint64),
+        seconds=np.full((count, MAX_PLAYERS), np.nan),
+        seat_decisions=np.zeros((count, MAX_PLAYERS), dtype=np.int64),
+    )
+    start = columns_of_influence(played.states, players)
+    if slice_size(rows) == 1:
+        if not play_from_python(rows, game, played, stop):
+            return None
+    else:
+        play_in_kernel(rows, game, played, workspace)
+    return table_of(rows, players, start, played)
+
+
+def play_in_kernel(rows: pl.DataFrame, game: Game, played: Played, workspace: Workspace) -> None:
+    """Plays games between bots in one call.
+
+    Raises:
+        RuntimeError: a bot chose an illegal decision.
+    """
     codes = seat_codes(rows["agents"].to_list())
     generators = rows["seed"].to_numpy().astype(np.uint64).reshape(-1, 1).copy()
-    ledgers = np.zeros((count, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
-    decisions, hashes = np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.uint64)
-    play_batch(states, codes, game.rules, generators, ledgers, decisions, hashes, workspace)
-    if decisions.min() < 0:
-        bad = int(rows["game"][int(decisions.argmin())])
+    arrays = (played.ledgers, played.decisions, played.hashes)
+    play_batch(played.states, codes, game.rules, generators, *arrays, workspace)
+    if played.decisions.min() < 0:
+        bad = int(rows["game"][int(played.decisions.argmin())])
         raise RuntimeError(f"game {bad}: a bot chose an illegal decision; please report this")
-    return table_of(rows, players, states, start, ledgers, decisions, hashes)
+
+
+def play_from_python(rows: pl.DataFrame, game: Game, played: Played, stop: Callable[[], bool]) -> bool:
+    """Plays games with a search at the table one after another; False if it was stopped before the end."""
+    for index, (agents, seed) in enumerate(zip(rows["agents"].to_list(), rows["seed"].to_list(), strict=True)):
+        specs = [parse_player(name) for name in agents]
+        done = play_slowly(Position(played.states[index].copy(), game), specs, seed, stop)
+        if done is None:
+            return False
+        played.states[index], played.ledgers[index] = done.position.state, done.ledger
+        played.decisions[index], played.hashes[index] = done.decisions, done.moves_hash
+        played.seconds[index], played.seat_decisions[index] = done.seconds, done.seat_decisions
+    return True
 
 
 def deal_states(rows: pl.DataFrame, players: int, setup: str, game: Game) -> NDArray[np.uint64]:
@@ -134,15 +186,7 @@ def ranks(states: NDArray[np.uint64], players: int) -> NDArray[np.int64]:
     return ahead + 1
 
 
-def table_of(
-    rows: pl.DataFrame,
-    players: int,
-    states: NDArray[np.uint64],
-    start: NDArray[np.int64],
-    ledgers: NDArray[np.int16],
-    decisions: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-) -> pl.DataFrame:
+def table_of(rows: pl.DataFrame, players: int, start: NDArray[np.int64], played: Played) -> pl.DataFrame:
     """One row a game and seat from the arrays of a slice."""
     count, seats = len(rows), np.arange(players)
     starter = rows["start_player"].to_numpy().astype(np.int64)
@@ -154,7 +198,7 @@ def table_of(
         return pl.Series(values.reshape(-1)).cast(kind)
 
     sources = {
-        source: flat(np.ascontiguousarray(ledgers[:, :players, index]), pl.Int16)
+        source: flat(np.ascontiguousarray(played.ledgers[:, :players, index]), pl.Int16)
         for index, source in enumerate(LEDGER_SOURCES)
     }
     copied = ("game", "block", "deal", "seed", "players", "setup", "components", "ruleset", "start_player")
@@ -164,15 +208,17 @@ def table_of(
             "seat": flat(np.tile(seats, count), pl.Int8),
             "turn_position": flat((seats - starter[:, None]) % players, pl.Int8),
             "player": rows["agents"].explode(),
-            "influence": flat(columns_of_influence(states, players), pl.Int16),
-            "rank": flat(ranks(states, players), pl.Int8),
+            "influence": flat(columns_of_influence(played.states, players), pl.Int16),
+            "rank": flat(ranks(played.states, players), pl.Int8),
             "start_influence": flat(start, pl.Int16),
         }
         | sources
         | {
-            "decisions": flat(np.repeat(decisions, players), pl.Int32),
-            "rounds": flat(np.repeat(layout.columns(states, "round"), players), pl.Int8),
-            "moves_hash": flat(np.repeat(hashes, players), pl.UInt64),
+            "decisions": flat(np.repeat(played.decisions, players), pl.Int32),
+            "rounds": flat(np.repeat(layout.columns(played.states, "round"), players), pl.Int8),
+            "moves_hash": flat(np.repeat(played.hashes, players), pl.UInt64),
+            "seconds": flat(np.ascontiguousarray(played.seconds[:, :players]), pl.Float64).fill_nan(None),
+            "seat_decisions": flat(np.ascontiguousarray(played.seat_decisions[:, :players]), pl.Int64),
         }
     )
 
@@ -213,6 +259,7 @@ class Runner:
         """Starts nothing yet; `advance` is called with the number of games each time some are finished."""
         self.jobs, self.advance = jobs, advance
         self._interrupts = Interrupts()
+        self._search_is_warm = False
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Any = None
 
@@ -238,23 +285,32 @@ class Runner:
         Raises:
             KeyboardInterrupt: Ctrl-C came before the first game was done.
         """
-        alone = self.jobs == 1 or len(schedule) <= SMALLEST_CHUNK
+        self._warm_search(schedule)
+        alone = self.jobs == 1 or len(schedule) <= slice_size(schedule)
         tables = list(self._played_here(schedule) if alone else self._played_in_processes(schedule))
         if self._interrupts.seen and not tables:
             raise KeyboardInterrupt
         return pl.concat(tables) if tables else pl.DataFrame()
 
+    def _warm_search(self, schedule: pl.DataFrame) -> None:
+        """Compiles the search here before processes do it side by side."""
+        if not self._search_is_warm and len(schedule) and slice_size(schedule) == 1:
+            player, position = make_player(f"{PREFIX}:sims=4,nodes=8", seed=0), Position.new(2, seed=0)
+            player.choose(position.play(player.choose(position)))  # the second decision carries the tree over
+            self._search_is_warm = True
+
     def _played_here(self, schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
-        for rows in schedule.iter_slices(SLICE):
-            if self._interrupts.seen:
+        for rows in schedule.iter_slices(slice_size(schedule)):
+            table = play_rows(rows, lambda: self._interrupts.seen)
+            if not len(table):
                 return
-            yield play_rows(rows)
+            yield table
             self.advance(len(rows))
 
     def _played_in_processes(self, schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
         """Keeps a bounded number of chunks in work and yields them in the order of the schedule."""
         pool, waiting = self._processes(), deque[tuple[int, Future[pl.DataFrame]]]()
-        chunks = schedule.iter_slices(self._chunk_size(len(schedule)))
+        chunks = schedule.iter_slices(self._chunk_size(schedule))
         while not self._interrupts.seen:
             while len(waiting) < self.jobs * CHUNKS_IN_WORK and (rows := next(chunks, None)) is not None:
                 waiting.append((len(rows), pool.submit(_work, rows)))
@@ -274,9 +330,10 @@ class Runner:
             self._pool = ProcessPoolExecutor(self.jobs, context, _start_worker, (self._stop,))
         return self._pool
 
-    def _chunk_size(self, games: int) -> int:
-        even = -(-games // (self.jobs * CHUNKS_IN_WORK))
-        return max(SMALLEST_CHUNK, min(LARGEST_CHUNK, even))
+    def _chunk_size(self, schedule: pl.DataFrame) -> int:
+        smallest = slice_size(schedule)
+        even = -(-len(schedule) // (self.jobs * CHUNKS_IN_WORK))
+        return max(smallest, min(32 * smallest, even))
 
 
 def warm_up() -> None:

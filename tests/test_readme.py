@@ -23,6 +23,9 @@ SMALL: dict[str, str] = {
     "luna simulate --players 4 --agents greedy --games 100000 --out results/greedy4": (
         "luna simulate --players 4 --agents greedy --games 500 --out results/greedy4"
     ),
+    "luna simulate --players 3 --agents mcts:sims=100 greedy greedy --games 20 --out results/search": (
+        "luna simulate --players 3 --agents mcts:sims=20 greedy greedy --games 2 --out results/search"
+    ),
     "luna bench engine --seconds 1 --json speed.json": (
         "luna bench engine --seconds 0.05 --runs 1 --jobs 1 --players 2 --json speed.json"
     ),

@@ -73,3 +73,9 @@ def play_batch(
     """
     for i in range(states.shape[0]):
         decisions[i], hashes[i] = play_game(states[i], codes[i], rules, generators[i], ledgers[i], workspace)
+
+
+@kernel
+def hash_decision(hashed: Any, action: Any) -> Any:
+    """One step of a game's hash, for games that are played from Python: uint64, from the hash so far and an id."""
+    return mix(np.uint64(hashed), np.uint64(action))

@@ -1,0 +1,6 @@
+"""Search: Monte Carlo trees for two to four players, all tree work in compiled kernels.
+
+In dependency order: `compiling`, `tree` (nodes and edges as arrays), `scores` (the formulas that choose an edge),
+`estimate` (who will win, from an unfinished game), `rollout` (playing a leaf on), `descent` (select, expand, back up),
+`mcts` (a search with a budget, and the player).
+"""
