@@ -32,7 +32,7 @@ from engine_fast.layout import INFLUENCE_BIAS, LEDGER_SOURCES, MAX_PLAYERS, NUM_
 from engine_fast.position import Game, Position, load_game
 from engine_fast.ruleset import RuleSet
 from engine_fast.setup import SETUPS, add_handicaps
-from luna_ai import bots
+from luna_ai import bots, search
 from luna_ai.bots.games import play_batch
 from luna_ai.bots.workspace import Workspace, new_workspace
 from luna_ai.config import parse_ruleset
@@ -42,7 +42,7 @@ from luna_ai.schedule import SCHEDULE_SCHEMA
 from luna_ai.search.options import PREFIX
 from luna_ai.slow_games import play_slowly
 
-BOTS_FOLDER = Path(bots.__file__).parent
+BOTS_FOLDER, SEARCH_FOLDER = Path(bots.__file__).parent, Path(search.__file__).parent
 SLICE = 64
 """Games between two looks at the stop sign: well below 0.1 s."""
 CHUNKS_IN_WORK = 4
@@ -352,10 +352,10 @@ def versions() -> dict[str, str]:
 
 
 def sources_of_kernels() -> str:
-    """A hash of the sources of engine and bots: a run is not resumed by a program that plays differently."""
+    """A hash of what engine, bots and search are made of: a run is not resumed by a program that plays differently."""
     digest = hashlib.sha256()
-    for folder in (ENGINE_FOLDER, BOTS_FOLDER):
-        for path in sorted(folder.glob("*.py")):
+    for folder in (ENGINE_FOLDER, BOTS_FOLDER, SEARCH_FOLDER):
+        for path in sorted((*folder.glob("*.py"), *folder.glob("*.npz"))):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
