@@ -18,6 +18,7 @@ from engine_fast.layout import MAX_PLAYERS, NUM_SOURCES, STATE_WORDS
 from engine_fast.notation import ids_of_mask
 from engine_fast.perft import perft
 from tests.engine_fast.arranged import KINDS, Json
+from tests.rules import builder
 
 laws = settings(
     max_examples=15,
@@ -122,6 +123,15 @@ def test_batch_verbs_are_single_verbs(start: Position, rng: random.Random):
     apply_batch(states, np.array(chosen, np.int64), rules, ledgers)
     assert (states == np.array([position.state for position in after])).all()
     assert (ledgers == expected).all()
+
+
+def test_a_batch_plays_the_first_id_and_leaves_negative_ones():
+    start = Position.from_json(builder.position(2, seats=[builder.seat({"book": 1}, favors=["tide"])]))
+    assert start.legal_ids()[0] == 0
+    states = np.array([start.state, start.state])
+    ledgers = np.zeros((2, MAX_PLAYERS, NUM_SOURCES), np.int16)
+    apply_batch(states, np.array([0, -1], np.int64), start.game.rules, ledgers)
+    assert (states == np.array([start.play(0).state, start.state])).all()
 
 
 @laws
