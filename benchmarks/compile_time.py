@@ -83,17 +83,18 @@ class Row:
         return RECORDER + self.imports + timed + self.rest + REPORT
 
 
-def command(*words: str) -> Row:
+def command(name: str, *words: str) -> Row:
     """A command line as a row."""
     run = f"sys.stdout = open('/dev/null', 'w')\nassert main({list(words)!r}) == 0\nsys.stdout = sys.__stdout__"
-    return Row(f"luna {words[0]}", "from luna_ai.cli import main\n", run)
+    return Row(name, "from luna_ai.cli import main\n", run)
 
 
 ROWS = (
     Row("engine, first position", ENGINE, FIRST_CALL),
     Row("engine, all kernels", ENGINE, FIRST_CALL, ALL_ENGINE_KERNELS),
-    command("simulate", "--players", "3", "--agents", "greedy", "--games", "5", "--jobs", "1"),
-    command("bench", "engine", *TINY_BENCH),
+    command("luna simulate, greedy", "simulate", "--players", "3", "--agents", "greedy", "--games", "5", "--jobs", "1"),
+    command("luna bench engine", "bench", "engine", *TINY_BENCH),
+    command("luna simulate, mcts", "simulate", "--players", "2", "--agents", "mcts:sims=1", "greedy", "--games", "1"),
 )
 
 

@@ -112,7 +112,7 @@ def loop_extract_bits(word: Any, mask: Any) -> Any:
     """`extract_bits` for processors without BMI2: one step per 1 bit of the mask."""
     gathered, position, rest = U0, U0, mask
     while rest != U0:
-        gathered |= ((word >> _lowest_bit(rest)) & U1) << position
+        gathered |= ((word >> lowest_bit(rest)) & U1) << position
         position += U1
         rest &= rest - U1
     return gathered
@@ -125,7 +125,7 @@ def loop_select_bit(word: Any, k: Any) -> Any:
     while left != U0:
         rest &= rest - U1
         left -= U1
-    return _lowest_bit(rest)
+    return lowest_bit(rest)
 
 
 @overload(extract_bits, inline="always", strict=False)

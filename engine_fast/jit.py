@@ -1,7 +1,9 @@
 """The one way in which this project compiles functions with numba.
 
-Two decorators come out of `compiler`: `kernel` for functions called from Python (compiled code is kept on disk) and
-`inline` for the small functions that kernels are made of (inlined by LLVM, never called from Python in a hot path).
+Three decorators come out of `compiler`: `kernel` for functions called from Python, `inline` for the small functions
+that kernels are made of (inlined by LLVM), `called` for the larger ones that are better called. What `kernel` and
+`called` compile is kept on disk. `inline` and `called` make functions for kernels: numba's wrappers for calls from
+Python and C, half of the compile time, are left out, and Python runs their source instead.
 
 Numba's own disk cache looks at one source file only: a changed constant or callee in another file leaves old machine
 code in use. So compiled kernels live in a folder named after a hash of *all* sources that can take part in them, of
@@ -22,11 +24,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 from numba.core import config as numba_config
 from numba.core import event
+from numba.core.registry import CPUDispatcher
 
 config: Any = numba_config  # numba's type information lacks its settings and the option `_nrt`
 njit: Any = numba.njit
@@ -102,37 +105,63 @@ class _Announcer(event.Listener):
 event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]
 
 
-def compiler(*folders: Path) -> tuple[Decorator, Decorator]:
-    """Decorators for kernels whose code depends on the Python files in `folders` (the engine is always included).
+class _KernelsOnly(CPUDispatcher):
+    """A function that kernels call: it has no compiled entry for Python, which runs its source."""
 
-    Returns:
-        `(kernel, inline)`. A kernel is cached on disk; it releases the GIL, so threads can run kernels side by side.
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
+
+
+class Decorators(NamedTuple):
+    """How the functions of one part of the project are compiled; see the module's text."""
+
+    kernel: Decorator
+    inline: Decorator
+    called: Decorator
+
+
+def compiler(*folders: Path) -> Decorators:
+    """Decorators for functions whose code depends on the Python files in `folders` (the engine is always included).
+
+    A kernel releases the GIL, so threads can run kernels side by side.
     """
     sources = (ENGINE_FOLDER, *(folder for folder in folders if folder != ENGINE_FOLDER))
     folder: Path | None = None
 
-    def kernel(function: Callable[..., Any]) -> Any:
+    def cached(function: Callable[..., Any], **options: Any) -> Any:
         nonlocal folder
-        if config.DISABLE_JIT:
-            return function
         folder = folder or cache_folder(source_hash(sources))
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
-            compiled = njit(cache=True, nogil=True, _nrt=False)(function)
+            return njit(cache=True, _nrt=False, no_cfunc_wrapper=True, **options)(function)
         finally:
             config.CACHE_DIR = before
+
+    def kernel(function: Callable[..., Any]) -> Any:
+        if config.DISABLE_JIT:
+            return function
+        compiled = cached(function, nogil=True)
         compiled.luna_kernel = True
         return compiled
 
     def inline(function: Callable[..., Any]) -> Any:
-        return njit(forceinline=True, _nrt=False)(function)
+        if config.DISABLE_JIT:
+            return function
+        return _kernels_only(
+            njit(forceinline=True, _nrt=False, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
+        )
 
-    return kernel, inline
+    def called(function: Callable[..., Any]) -> Any:
+        if config.DISABLE_JIT:
+            return function
+        return _kernels_only(cached(function, no_cpython_wrapper=True))
+
+    return Decorators(kernel, inline, called)
 
 
-kernel, inline = compiler(ENGINE_FOLDER)
+def _kernels_only(dispatcher: Any) -> Any:
+    dispatcher.__class__ = _KernelsOnly
+    return dispatcher
 
 
-def called(function: Callable[..., Any]) -> Any:
-    """For a helper that is better called than inlined (large, or not hot): plain njit, not cached on its own."""
-    return njit(_nrt=False)(function)
+kernel, inline, called = compiler(ENGINE_FOLDER)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine_fast.jit import called, compiler, njit
+from engine_fast.jit import compiler, njit
 
 __all__ = ["called", "inline", "kernel", "spliced"]
 
-kernel, inline = compiler(Path(__file__).resolve().parent)
+kernel, inline, called = compiler(Path(__file__).resolve().parent)
 
 
 def spliced(function: Callable[..., Any]) -> Any:

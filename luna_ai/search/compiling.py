@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine_fast.jit import called, compiler
+from engine_fast.jit import compiler
 
 __all__ = ["called", "inline", "kernel"]
 
 HERE = Path(__file__).resolve().parent
-kernel, inline = compiler(HERE.parent / "bots", HERE)
+kernel, inline, called = compiler(HERE.parent / "bots", HERE)

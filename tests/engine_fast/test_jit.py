@@ -172,7 +172,7 @@ from pathlib import Path
 from constants import STEP
 from engine_fast.jit import compiler
 
-kernel, inline = compiler(Path(__file__).parent)
+kernel, inline, called = compiler(Path(__file__).parent)
 
 @kernel
 def advance(number):
@@ -190,3 +190,44 @@ def test_a_changed_constant_of_another_file_is_noticed(tmp_path: Path):
     assert [done.stdout for done in (first, second, third)] == ["2\n", "6\n", "6\n"], first.stderr + second.stderr
     assert [ANNOUNCEMENT in done.stderr for done in (first, second, third)] == [True, True, False]
     assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+PARTS = """
+import numpy as np
+from pathlib import Path
+from engine_fast.jit import compiler
+
+kernel, inline, called = compiler(Path(__file__).parent)
+
+@inline
+def double(number):
+    return number + number
+
+@called
+def sum_of_doubles(numbers):
+    total = 0
+    for number in numbers:
+        total += double(number)
+    return total
+
+@kernel
+def quadruple(numbers):
+    return double(sum_of_doubles(numbers))
+"""
+
+
+def test_functions_for_kernels_have_no_entry_for_python_which_runs_their_source(tmp_path: Path):
+    """Their compiled code has no wrapper: a call from Python into it would end the process."""
+    folder = write(tmp_path / "parts", parts=PARTS)
+    use = f"""
+import sys; sys.path.insert(0, {str(folder)!r})
+from parts import double, np, quadruple, sum_of_doubles
+numbers = np.array([1, 2, 3])
+print(quadruple(numbers), double(4), sum_of_doubles(numbers), double("ab"))
+"""
+    cold, warm = (run(use, tmp_path / "cache") for _ in range(2))
+    assert [done.stdout for done in (cold, warm)] == ["24 8 12 abab\n"] * 2, cold.stderr + warm.stderr
+    assert {path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbi")} == {
+        "parts.quadruple",
+        "parts.sum_of_doubles",
+    }

@@ -19,7 +19,7 @@ from engine_fast.layout import ACTION, NONE, OVER, copy_position
 from engine_fast.legal import new_action_mask, preliminary_words, step_words
 from engine_fast.playout import choose_uniform, play_out_uniform
 
-kernel, inline = compiler(Path(__file__).resolve().parent)
+kernel, inline, _ = compiler(Path(__file__).resolve().parent)
 
 
 @inline
