@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -174,12 +174,20 @@ class Sheet:
 
 
 def load_sheet(components: str | Path | Sheet) -> Sheet:
-    """The sheet of a packaged name or of the path of a YAML file; a `Sheet` is returned as it is.
+    """The sheet of a packaged name or of the path of a YAML file, read anew; a `Sheet` is returned as it is.
 
     Raises:
         SheetError: the file cannot be read, or a value is not allowed; one line that names it.
     """
-    return components if isinstance(components, Sheet) else check_sheet(read_sheet(components))
+    if isinstance(components, Sheet):
+        return components
+    name = str(components)
+    return _packaged_sheet(name) if name in packaged_sheets() else check_sheet(read_sheet(name))
+
+
+@lru_cache
+def _packaged_sheet(name: str) -> Sheet:
+    return check_sheet(read_sheet(name))
 
 
 def check_sheet(mapping: Mapping[Any, Any]) -> Sheet:

@@ -43,7 +43,7 @@ class IllegalDecision(ValueError):
 
 
 class SetupError(ValueError):
-    """A set-up that cannot be made: number of players, set-up name, seat or handicap."""
+    """A set-up that cannot be made: number of players, set-up name, seed, seat or handicap."""
 
 
 @dataclass(frozen=True)
@@ -55,23 +55,40 @@ class Game:
     rules: NDArray[np.uint64]
 
 
-@lru_cache(maxsize=64)
 def load_game(components: str | Path | Sheet = "reconstructed", ruleset: str | RuleSet = "official") -> Game:
     """The game of a sheet (name, YAML file or `Sheet`) and a rule set (name or `RuleSet`).
+
+    A YAML file is read at every call, so that its changes count; who needs one game often keeps it.
 
     Raises:
         SheetError, RuleSetError: there is no such sheet or rule set, or it holds a value that is not allowed.
     """
     sheet, chosen = load_sheet(components), load_ruleset(ruleset)
     chosen.check_floor(sheet.starting_influence)
-    rules = build_rules(sheet, chosen)
+    return Game(sheet, chosen, _rules_of(sheet, chosen))
+
+
+@lru_cache(maxsize=64)
+def _rules_of(sheet: Sheet, ruleset: RuleSet) -> NDArray[np.uint64]:
+    """One table for equal sheets and rule sets."""
+    rules = build_rules(sheet, ruleset)
     rules.setflags(write=True)  # Kernels are compiled for writable arrays only; nobody writes here.
-    return Game(sheet, chosen, rules)
+    return rules
 
 
 def generator_of(seed: int | None) -> NDArray[np.uint64]:
-    """A kernel's generator, `uint64[1]`, from a seed (None: from the operating system's entropy)."""
+    """A kernel's generator, `uint64[1]`, from a seed (None: from the operating system's entropy).
+
+    Raises:
+        SetupError: the seed is not a whole number from 0.
+    """
+    if seed is not None and not (_is_whole(seed) and seed >= 0):
+        raise SetupError(f"seed: {seed!r} is not a whole number from 0, or None")
     return np.random.SeedSequence(seed).generate_state(1, np.uint64).astype(np.uint64)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def check_players(players: int) -> int:
@@ -80,7 +97,7 @@ def check_players(players: int) -> int:
     Raises:
         SetupError: it is not 2, 3 or 4.
     """
-    if players not in (2, 3, 4):
+    if not _is_whole(players) or players not in (2, 3, 4):
         raise SetupError(f"players: {players!r} cannot play; allowed: 2, 3, 4")
     return int(players)
 
@@ -93,7 +110,7 @@ def check_handicap(handicap: Sequence[int] | None, players: int) -> NDArray[np.i
     """
     values = [0] * players if handicap is None else list(handicap)
     limit = MAX_START_INFLUENCE // 2
-    whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) and abs(v) <= limit for v in values)
+    whole = all(_is_whole(v) and abs(v) <= limit for v in values)
     if len(values) != players or not whole:
         raise SetupError(f"handicap: {values!r} is not {players} whole numbers from {-limit} to {limit}")
     return np.array(values, dtype=np.int64)
@@ -144,7 +161,7 @@ class Position:
         seats = check_players(players)
         if setup not in SETUPS:
             raise SetupError(f"setup: {setup!r} is unknown; allowed: {', '.join(SETUPS)}")
-        if start_player is not None and start_player not in range(seats):
+        if start_player is not None and not (_is_whole(start_player) and start_player in range(seats)):
             raise SetupError(f"start_player: {start_player!r} is not a seat; allowed: 0 to {seats - 1}")
         added = check_handicap(handicap, seats)
         state = np.zeros(STATE_WORDS, dtype=np.uint64)
@@ -198,8 +215,10 @@ class Position:
 
         Raises:
             NotationError: there is no such decision.
-            IllegalDecision: it is not legal here.
+            IllegalDecision: it is not legal here, or neither a text nor a whole number.
         """
+        if not (isinstance(decision, str) or _is_whole(decision)):
+            raise IllegalDecision(f"{decision!r} is not a decision; allowed: a notation or its id, a whole number")
         action = notation.parse(decision) if isinstance(decision, str) else int(decision)
         written = notation.notation_of(action)
         if not int(self.legal_mask()[action // 64]) >> action % 64 & 1:

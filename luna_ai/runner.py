@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -45,6 +46,8 @@ from luna_ai.slow_games import play_slowly
 BOTS_FOLDER, SEARCH_FOLDER = Path(bots.__file__).parent, Path(search.__file__).parent
 SLICE = 64
 """Games between two looks at the stop sign: well below 0.1 s."""
+GameLoader = Callable[[str, RuleSet], Game]
+"""`load_game`, or a copy of it that remembers the games."""
 CHUNKS_IN_WORK = 4
 SECONDS_BETWEEN_LOOKS = 0.1
 
@@ -62,20 +65,29 @@ def ruleset_of(label: str) -> RuleSet:
     return parse_ruleset(name, options)
 
 
-def play_rows(schedule: pl.DataFrame, stop: Callable[[], bool] = lambda: False) -> pl.DataFrame:
+def remembering() -> GameLoader:
+    """Loads each game once, so that a sheet's file that changes meanwhile does not split a run."""
+    return lru_cache(maxsize=None)(load_game)
+
+
+def play_rows(
+    schedule: pl.DataFrame, stop: Callable[[], bool] = lambda: False, load: GameLoader = load_game
+) -> pl.DataFrame:
     """Plays a schedule in this process.
 
     Args:
         schedule: rows of `SCHEDULE_SCHEMA`.
         stop: asked between slices; once it says yes, only the games so far are returned.
+        load: finds sheet and rule set; called once for each kind of game in the schedule.
 
     Returns:
         One row a game and seat, in the order of the schedule.
     """
     workspace, tables = new_workspace(), []
     for group in same_kind(schedule):
+        game = load(group["components"][0], ruleset_of(group["ruleset"][0]))
         for rows in group.iter_slices(slice_size(group)):
-            if stop() or (table := play_slice(rows, workspace, stop)) is None:
+            if stop() or (table := play_slice(rows, game, workspace, stop)) is None:
                 break
             tables.append(table)
     return pl.concat(tables) if tables else pl.DataFrame()
@@ -105,10 +117,9 @@ class Played:
     seat_decisions: NDArray[np.int64]  # [B, 4] decisions by seat, 0 where nobody searches
 
 
-def play_slice(rows: pl.DataFrame, workspace: Workspace, stop: Callable[[], bool]) -> pl.DataFrame | None:
+def play_slice(rows: pl.DataFrame, game: Game, workspace: Workspace, stop: Callable[[], bool]) -> pl.DataFrame | None:
     """Plays games of one kind together; None if `stop` says so in the middle of a slow one."""
-    players, setup, components, ruleset = rows.row(0, named=False)[4:8]
-    game, count = load_game(components, ruleset_of(ruleset)), len(rows)
+    players, setup, count = rows["players"][0], rows["setup"][0], len(rows)
     played = Played(
         states=deal_states(rows, players, setup, game),
         ledgers=np.zeros((count, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16),
@@ -226,14 +237,15 @@ def table_of(rows: pl.DataFrame, players: int, start: NDArray[np.int64], played:
 # --- several processes ---------------------------------------------------------------------------------------------
 
 _stop_sign: Any = None
+_load: GameLoader = load_game
 
 
 def _start_worker(stop_sign: Any) -> None:
     """Runs in each new process: Ctrl-C is the parent's business, and the process ends with its parent."""
-    global _stop_sign
+    global _stop_sign, _load
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _stop_sign = stop_sign
+    _stop_sign, _load = stop_sign, remembering()
 
 
 def _end_with_parent() -> None:
@@ -244,7 +256,7 @@ def _end_with_parent() -> None:
 
 
 def _work(schedule: pl.DataFrame) -> pl.DataFrame:
-    return play_rows(schedule, _stop_sign.is_set)
+    return play_rows(schedule, _stop_sign.is_set, _load)
 
 
 class Runner:
@@ -258,7 +270,7 @@ class Runner:
     def __init__(self, jobs: int = 1, advance: Callable[[int], None] = lambda games: None) -> None:
         """Starts nothing yet; `advance` is called with the number of games each time some are finished."""
         self.jobs, self.advance = jobs, advance
-        self._interrupts = Interrupts()
+        self._interrupts, self._load = Interrupts(), remembering()
         self._search_is_warm = False
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Any = None
@@ -301,7 +313,7 @@ class Runner:
 
     def _played_here(self, schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
         for rows in schedule.iter_slices(slice_size(schedule)):
-            table = play_rows(rows, lambda: self._interrupts.seen)
+            table = play_rows(rows, lambda: self._interrupts.seen, self._load)
             if not len(table):
                 return
             yield table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -204,6 +205,13 @@ def test_a_whole_game_at_the_limit_of_influence_can_be_read_back():
         ({"players": 3, "setup": "random"}, SetupError, "setup: 'random' is unknown; allowed: standard, preselected"),
         ({"players": 3, "start_player": 3}, SetupError, "start_player: 3 is not a seat; allowed: 0 to 2"),
         ({"players": 3, "start_player": -1}, SetupError, "start_player: -1"),
+        ({"players": 3, "start_player": True}, SetupError, "start_player: True"),
+        ({"players": 2.0}, SetupError, "players: 2.0"),
+        ({"players": 2, "seed": -1}, SetupError, "seed: -1 is not a whole number from 0, or None"),
+        ({"players": 2, "seed": 1.5}, SetupError, "seed: 1.5"),
+        ({"players": 2, "seed": True}, SetupError, "seed: True"),
+        ({"players": 2, "seed": "7"}, SetupError, "seed: '7'"),
+        ({"players": 2, "seed": [1, 2]}, SetupError, "seed: [1, 2]"),
         ({"players": 3, "handicap": [1, 2]}, SetupError, "handicap: [1, 2] is not 3 whole numbers"),
         ({"players": 2, "handicap": [1, 2.5]}, SetupError, "handicap: [1, 2.5]"),
         ({"players": 2, "handicap": [0, 5001]}, SetupError, "from -5000 to 5000"),
@@ -229,6 +237,17 @@ def test_sheets_and_rule_sets_by_name_and_by_value():
     assert by_name.play(by_name.legal()[0]).game is by_name.game
 
 
+def test_a_sheet_that_was_edited_counts_at_once(tmp_path: Path):
+    file = tmp_path / "own.yaml"
+    starts = []
+    for influence in (7, 8, 8):
+        file.write_text(f"name: own\nextends: rosette\nstarting_influence: {influence}\n")
+        starts.append(Position.new(2, seed=1, components=file))
+        assert starts[-1].influence == [influence] * 2
+    assert starts[0] != starts[1] == starts[2]
+    assert starts[1].game.rules is starts[2].game.rules
+
+
 # --- decisions that are refused ------------------------------------------------------------------------------------
 
 
@@ -251,6 +270,13 @@ def test_what_is_no_decision(decision: str | int, words: str):
     with pytest.raises(NotationError) as caught:
         start.play(decision)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("decision", [3.5, 3.0, True, np.bool_(True), None, ("build",), np.float64(3)])
+def test_what_is_neither_notation_nor_id(decision: Any):
+    start = Position.new(2, "preselected", seed=1)
+    with pytest.raises(IllegalDecision, match="is not a decision; allowed: a notation or its id, a whole number"):
+        start.play(decision)
 
 
 @pytest.mark.parametrize(

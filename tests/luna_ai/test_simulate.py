@@ -44,6 +44,21 @@ def test_a_row_of_the_schedule_depends_on_its_number_alone() -> None:
     assert TABLE.schedule(0, 60)[40:].equals(TABLE.schedule(40, 20))
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_sheet_is_read_once_in_a_run(tmp_path: Path, jobs: int) -> None:
+    sheet, found = tmp_path / "own.yaml", []
+    sheet.write_text("name: own\nextends: rosette\nstarting_influence: 7\n")
+    schedule = Simulation(2, ("random", "random"), 200, seed=5, components=str(sheet)).schedule(0, 200)
+    with Runner(jobs) as runner:
+        found.append(runner(schedule)["start_influence"].unique().to_list())
+        sheet.write_text("name: own\nextends: rosette\nstarting_influence: 8\n")
+        if jobs == 1:
+            found.append(runner(schedule)["start_influence"].unique().to_list())
+    with Runner(jobs) as runner:
+        found.append(runner(schedule)["start_influence"].unique().to_list())
+    assert found == ([[7], [7], [8]] if jobs == 1 else [[7], [8]])
+
+
 def test_every_game_has_its_own_deal_and_course(undisturbed: pl.DataFrame) -> None:
     for column in ("deal", "seed", "moves_hash"):
         assert undisturbed[column].n_unique() == TABLE.games
