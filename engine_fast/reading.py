@@ -15,12 +15,32 @@ from numpy.typing import NDArray
 from engine_fast import layout
 from engine_fast.canonical import KEYS, PHASES, SEAT_KEYS, STEP_KEYS, STEPS
 from engine_fast.check import field_value, field_values, nibbles_of
-from engine_fast.components import Sheet
+from engine_fast.components import LIMITS, Sheet
 from engine_fast.kinds import FIGURES, KINDS, NUM_KINDS, NUM_TILES
-from engine_fast.layout import BOARD_ORDERS, FIELD, INFLUENCE_BIAS, MAX_START_INFLUENCE, STATE_WORDS
-from engine_fast.ruleset import RuleSet
+from engine_fast.layout import BOARD_ORDERS, FIELD, INFLUENCE_BIAS, MAX_START_INFLUENCE, NUM_ROUNDS, STATE_WORDS
+from engine_fast.ruleset import MAX_ACTIONS, RuleSet
 
 NUM_LIFT_SOURCES = 15
+
+# What one seat's influence can have changed by since the set-up, on any sheet. Each count in a position that goes with
+# such an amount grows by at least 1 whenever the influence changes, so a game never leaves what can be read.
+MAX_VALUE = LIMITS["influence"][1]
+MAX_OF_TILE = MAX_VALUE + 6
+"""Sanctification: the Guard's value and 1 for each novice displaced from the six adjacent spaces; once a tile."""
+MAX_OF_ACTION = 2
+"""Any other action: a Book gains 2 at most, the last Meditation 1."""
+MAX_NOVICES, MAX_SHRINES = LIMITS["novices"][1], LIMITS["shrines"][1]
+MAX_OF_ROUND = MAX_VALUE + MAX_NOVICES
+"""Section 5: a place on the Moon Priestess's isle and 1 for each novice in the Temple."""
+MAX_OF_END = MAX_VALUE * (MAX_SHRINES + NUM_KINDS + 1)
+"""Section 6: shrines, favors, Council seat."""
+MAX_LOSS_OF_ROUND = MAX_NOVICES + 1
+"""Section 5.2: the novices on the Apostate's isle + 1."""
+
+# The whole game fits the field.
+_ALL_ACTIONS = NUM_ROUNDS * 4 * MAX_ACTIONS
+_MOST = MAX_OF_TILE * NUM_TILES + MAX_OF_ACTION * _ALL_ACTIONS + MAX_OF_ROUND * NUM_ROUNDS + MAX_OF_END
+assert MAX_START_INFLUENCE + max(_MOST, MAX_LOSS_OF_ROUND * NUM_ROUNDS) < INFLUENCE_BIAS
 
 
 class InvalidPosition(ValueError):
@@ -102,6 +122,7 @@ class _Reader:
             self.seat(seat, entry)
         self.pending()
         self.tiles()
+        self.influences()
         self.totals()
         if self.phase in ("shrines", "novices"):
             self.preliminary()
@@ -175,8 +196,6 @@ class _Reader:
     def seat(self, seat: int, entry: Any) -> None:
         where, most = f"seats[{seat}]", int(self.numbers["novices"])
         entry = _keys(entry, SEAT_KEYS, where)
-        limit = MAX_START_INFLUENCE
-        self.put("influence", INFLUENCE_BIAS + _whole(entry["influence"], -limit, limit, f"{where}.influence"), seat)
         isles = [count for name in ("active", "inactive") for count in _counts(entry[name], most, f"{where}.{name}")]
         waiting = [_whole(entry[name], 0, most, f"{where}.{name}") for name in ("landing", "supply")]
         self.put("novices", _word([*isles, *waiting]), seat)
@@ -280,6 +299,19 @@ class _Reader:
     def row_possible(total: int, count: int) -> bool:
         """Whether steps on one place that are 4 each but the last, which is `count`, can sum to `total`."""
         return total % 4 == count % 4
+
+    def influences(self) -> None:
+        """Within what a game can have reached here that began with at most MAX_START_INFLUENCE."""
+        cap, at = self.ruleset.max_actions_per_player * self.players, self.position
+        over, sanctified = self.phase == "over", sum(tile["at"] == "temple" for tile in at["tiles"].values())
+        scored = NUM_ROUNDS if over else self.round - 1
+        actions = (self.round - 1) * cap + at["actions"]
+        most = MAX_OF_TILE * (sanctified - self.players) + MAX_OF_ACTION * actions + MAX_OF_ROUND * scored
+        high = MAX_START_INFLUENCE + most + MAX_OF_END * over
+        low = -MAX_START_INFLUENCE - MAX_LOSS_OF_ROUND * scored
+        for seat, entry in enumerate(at["seats"]):
+            influence = _whole(entry["influence"], low, high, f"seats[{seat}].influence")
+            self.put("influence", INFLUENCE_BIAS + influence, seat)
 
     def totals(self) -> None:
         words, total = np.array(self.words, dtype=np.uint64), int(self.numbers["novices"])

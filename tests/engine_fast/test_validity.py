@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -171,18 +172,46 @@ def test_a_corrupted_field_is_named(name: str, change: tuple[tuple[Any, ...], An
     assert not compare(name, position)
 
 
+def influence_limits(position: dict[str, Any], ruleset: RuleSet) -> tuple[int, int]:
+    """Smallest and largest influence that can be read in a position, as its error says them."""
+    spoiled = copy.deepcopy(position)
+    spoiled["seats"][0]["influence"] = 10**6
+    with pytest.raises(InvalidPosition, match=r"seats\[0\].influence: 1000000 is not a whole number from") as caught:
+        Position.from_json(spoiled, ruleset=ruleset)
+    _, low, high = map(int, re.findall(r"-?\d{3,}", str(caught.value)))
+    return low, high
+
+
+def with_influence(position: dict[str, Any], influence: int) -> dict[str, Any]:
+    return position | {"seats": [entry | {"influence": influence} for entry in position["seats"]]}
+
+
 def test_influence_beyond_the_width_of_its_field():
     """The reference knows no limit, the engine keeps influence in 16 bits and leaves room for a game's gains."""
-    position = copy.deepcopy(case("round-3-of-3")[0]["position"])
-    for influence in (10_000, -10_000):
-        position["seats"][1]["influence"] = influence
-        assert read("round-3-of-3", position).influence[1] == influence
-    for influence in (10_001, -10_001, 10**6):
-        position["seats"][1]["influence"] = influence
-        with pytest.raises(
-            InvalidPosition, match=r"seats\[1\].influence: -?\d+ is not a whole number from -10000 to 10000"
-        ):
-            read("round-3-of-3", position)
+    start = Position.new(3, seed=1)
+    assert influence_limits(start.to_json(), start.game.ruleset) == (-10_000, 10_000)
+    for limit in (10_000, -10_000):
+        assert Position.from_json(with_influence(start.to_json(), limit)).influence == [limit] * 3
+        with pytest.raises(InvalidPosition, match="from -10000 to 10000"):
+            Position.from_json(with_influence(start.to_json(), limit + limit // 10_000))
+
+
+@pytest.mark.parametrize(("players", "actions"), [(2, 60), (3, 1), (4, 250)])
+def test_what_a_game_reaches_can_be_read_even_from_the_limit_of_influence(players: int, actions: int):
+    """Also if every position on the way is given the most, or the least, influence that can be read there."""
+    ruleset, rng = RuleSet(influence_floor=None, max_actions_per_player=actions), random.Random(players)
+    plain = Position.new(players, seed=players, ruleset=ruleset)
+    first = with_influence(plain.to_json(), 10_000)
+    from_limit, highest = Position.from_json(first, ruleset=ruleset), 0
+    while not plain.over:
+        decision = rng.choice(plain.legal())
+        for limit in influence_limits(plain.to_json(), ruleset):
+            pushed = Position.from_json(with_influence(plain.to_json(), limit), ruleset=ruleset).play(decision)
+            assert Position.from_json(pushed.to_json(), ruleset=ruleset) == pushed
+        plain, from_limit = plain.play(decision), from_limit.play(decision)
+        assert Position.from_json(from_limit.to_json(), ruleset=ruleset) == from_limit
+        highest = max(highest, *from_limit.influence)
+    assert highest > 10_000
 
 
 @pytest.mark.parametrize("key", [*json.loads((PERFT / "tide-lifting.json").read_text())["position"]])
