@@ -6,23 +6,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine_fast import layout
-from engine_fast.layout import FIELD, FIELDS, MAX_PLAYERS, STATE_WORDS
+from engine_fast.layout import FIELDS, STATE_WORDS
 from engine_fast.tables import OFFSET
 
 PER_SEAT = ("novices", "temple", "claimed", "shrines", "favors", "council_seat", "council_rank", "influence")
 
 
+PLACES = {field.name: [field.place(index) for index in range(field.count)] for field in FIELDS}
+MASKS = {field.name: (1 << field.bits) - 1 for field in FIELDS}
+USED = [
+    sum(MASKS[name] << shift for name, places in PLACES.items() for at, shift in places if at == word)
+    for word in range(STATE_WORDS)
+]
+
+
 def field_values(state: NDArray[np.uint64], name: str) -> list[int]:
     """The values of a field, read with plain integers (independent of the compiled accessors)."""
-    words, field = [int(word) for word in state], FIELD[name]
-    places = [field.place(index) for index in range(field.count)]
-    return [(words[word] >> shift) & ((1 << field.bits) - 1) for word, shift in places]
+    words, mask = state.tolist(), MASKS[name]
+    return [words[word] >> shift & mask for word, shift in PLACES[name]]
 
 
 def field_value(state: NDArray[np.uint64], name: str) -> int:
     """The value of a field that has one."""
-    (value,) = field_values(state, name)
-    return value
+    ((word, shift),) = PLACES[name]
+    return int(state[word]) >> shift & MASKS[name]
 
 
 def nibbles_of(word: int) -> list[int]:
@@ -47,11 +54,7 @@ def problems(state: NDArray[np.uint64], rules: NDArray[np.uint64]) -> list[str]:
 
 
 def _unused_bits(state: NDArray[np.uint64]) -> list[str]:
-    used = [0] * STATE_WORDS
-    for field in FIELDS:
-        for word, shift in (field.place(index) for index in range(field.count)):
-            used[word] |= ((1 << field.bits) - 1) << shift
-    return [f"word {i}: unused bits are set" for i, word in enumerate(state) if int(word) & ~used[i]]
+    return [f"word {i}: unused bits are set" for i, word in enumerate(state.tolist()) if word & ~USED[i]]
 
 
 def _absent_seats(state: NDArray[np.uint64]) -> list[str]:
@@ -59,16 +62,16 @@ def _absent_seats(state: NDArray[np.uint64]) -> list[str]:
     return [
         f"{name} of absent seat {seat} is not 0"
         for name in PER_SEAT
-        for seat in range(seats, MAX_PLAYERS)
-        if field_values(state, name)[seat]
+        for seat, value in enumerate(field_values(state, name))
+        if seat >= seats and value
     ]
 
 
 def _novices(state: NDArray[np.uint64], total: int) -> list[str]:
     found = []
+    isles, temple, claimed = (field_values(state, name) for name in ("novices", "temple", "claimed"))
     for seat in range(field_value(state, "players")):
-        count = sum(nibbles_of(field_values(state, "novices")[seat]))
-        count += field_values(state, "temple")[seat].bit_count() + field_values(state, "claimed")[seat].bit_count()
+        count = sum(nibbles_of(isles[seat])) + temple[seat].bit_count() + claimed[seat].bit_count()
         if seat == field_value(state, "to_move"):
             count += nibbles_of(field_value(state, "carried"))[layout.HAND]
         if count != total:
