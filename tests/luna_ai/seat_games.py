@@ -1,10 +1,15 @@
-"""A game runner for tests: influence by turn position with a planted effect, dependent within a deal."""
+"""A game runner for tests: influence by turn position with a planted effect, dependent within a deal; small studies."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from luna_ai.seats import SeatStudy, Variant
+
+EFFECT = (6.0, 0.0, -4.0, 2.0)
+SMALL = SeatStudy(players=(2, 3), deals=30, seed=5)
+THREE = Variant(3, "standard", "official", "reconstructed")
 COPIED = ("game", "block", "deal", "seed", "players", "setup", "components", "ruleset")
 
 

@@ -4,7 +4,6 @@ import io
 import json
 import struct
 import sys
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +20,8 @@ from luna_ai.run_folder import InvalidRun, RunChanged
 from luna_ai.seats.store import RunnerError
 from tests.luna_ai.seat_games import FakeGames
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 SKILL = (("a", 9.0), ("b", 3.0), ("d", -4.0))
 ROBIN = RoundRobin(agents=("a", "b", "c", "d"), deals=6, players=(2, 3), seed=3)
 MATCH = Challenge(challenger="a", against=("b", "c"), better_by=0.08, max_deals=120, players=(2, 3), seed=4)
@@ -28,13 +29,6 @@ MATCH = Challenge(challenger="a", against=("b", "c"), better_by=0.08, max_deals=
 
 def games(**changes):
     return FakeGames(skill=SKILL, hashes=True, **changes)
-
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 @pytest.fixture(autouse=True)

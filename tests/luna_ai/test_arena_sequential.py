@@ -1,7 +1,6 @@
 """The sequential test on simulated matches: how often it errs, when it stops, degenerate scores."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -9,14 +8,9 @@ import pytest
 from luna_ai.arena.sequential import SequentialTest
 from luna_ai.stats import mean_intervals
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 MATCHES = 2000
-
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 def block_scores(rng, matches, blocks, games, share, correlation):

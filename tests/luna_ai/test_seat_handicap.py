@@ -1,19 +1,13 @@
 """Fair handicap on simulated finals with a known answer."""
 
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 
 from luna_ai.seats.handicap import InvalidFinals, fair_handicap, solve, win_shares
 
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 def simulated_finals(rng, blocks, true_handicap, spread=18.0):

@@ -2,7 +2,6 @@
 
 import io
 import json
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,27 +24,12 @@ from luna_ai.seats import (
 )
 from luna_ai.seats.figures import played_handicap
 from luna_ai.seats.schedule import next_check, rotations
-from tests.luna_ai.seat_games import FakeGames
+from tests.luna_ai.seat_games import EFFECT, SMALL, THREE, FakeGames
 
-EFFECT = (6.0, 0.0, -4.0, 2.0)
-SMALL = SeatStudy(players=(2, 3), deals=30, seed=5)
-THREE = Variant(3, "standard", "official", "reconstructed")
+pytestmark = [pytest.mark.usefixtures("parts_of_four_deals"), pytest.mark.filterwarnings("error")]
+
 FROZEN_DEAL = 14934463995553021811
 FROZEN_SEEDS = [13603360796063872972, 7337037741703691422, 441857353408504590]
-
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch):
-    """Parts of four deals, so that small studies have several."""
-    monkeypatch.setattr("luna_ai.seats.study.FIRST_BLOCKS", 4)
-    monkeypatch.setattr("luna_ai.seats.study.MOST_BLOCKS", 4)
 
 
 def by_position(result, variant=0):

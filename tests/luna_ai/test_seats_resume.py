@@ -2,33 +2,16 @@
 
 import io
 import json
-import warnings
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from luna_ai.run_folder import InvalidRun, RunChanged
-from luna_ai.seats import SeatStudy, Variant, print_study, run_study, save_study
-from tests.luna_ai.seat_games import FakeGames
+from luna_ai.seats import SeatStudy, print_study, run_study, save_study
+from tests.luna_ai.seat_games import EFFECT, SMALL, THREE, FakeGames
 
-EFFECT = (6.0, 0.0, -4.0, 2.0)
-SMALL = SeatStudy(players=(2, 3), deals=30, seed=5)
-THREE = Variant(3, "standard", "official", "reconstructed")
-
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch):
-    """Parts of four deals, so that small studies have several."""
-    monkeypatch.setattr("luna_ai.seats.study.FIRST_BLOCKS", 4)
-    monkeypatch.setattr("luna_ai.seats.study.MOST_BLOCKS", 4)
+pytestmark = [pytest.mark.usefixtures("parts_of_four_deals"), pytest.mark.filterwarnings("error")]
 
 
 def text_of(result):

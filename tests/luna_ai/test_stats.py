@@ -1,7 +1,6 @@
 """Block statistics on simulated seat studies: false alarms, power, coverage, degenerate input."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -19,12 +18,7 @@ from luna_ai.stats import (
     wilson_interval,
 )
 
-
-@pytest.fixture(autouse=True)
-def warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 def simulated_wins(rng, studies, blocks, players, effect=0.0, position_spread=10.0):
