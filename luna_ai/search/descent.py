@@ -1,7 +1,10 @@
-"""One simulation: select down the tree, expand a leaf, play it on, back the value up. All in one kernel.
+"""One simulation: select down the tree, expand, play a leaf on, back the value up. All in one kernel.
 
 A Journey, a Tide or a Book is several decisions of one seat: they are edges like any other, the seat that decides is
 read from the position, and nothing alternates.
+
+The layers around a simulation are spliced into the kernel `run_simulations`: whatever is compiled on its own is
+optimised once more in each of its callers.
 """
 
 from __future__ import annotations
@@ -11,26 +14,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine_fast import actions, layout
-from engine_fast.apply import apply
-from engine_fast.bits import U0, U1, lowest_bit
+from engine_fast.apply import apply_into
+from engine_fast.bits import U0, U1, lowest_bit, random_below
 from engine_fast.layout import MAX_PLAYERS, NONE, OVER, copy_position
+from luna_ai.bots.compiling import spliced
 from luna_ai.bots.greedy import choose_greedy
 from luna_ai.bots.offers import NOTHING, write_mask
 from luna_ai.search.compiling import called, inline, kernel
-from luna_ai.search.rollout import GREEDY_CODE, final_values, random_share, roll_out
-from luna_ai.search.scores import PUCT, first_play, progressive_bias, puct, uct
+from luna_ai.search.proofs import prove_from_child, prove_terminal
+from luna_ai.search.rollout import GREEDY_WEIGHTS, random_share, roll_out
+from luna_ai.search.scores import PUCT, UCT, first_play, progressive_bias, puct, uct
 from luna_ai.search.tree import (
     DEEPEST,
     EDGES_USED,
+    LOST,
     MAX_DEPTH,
+    OPEN,
     ROOT,
     TRUNCATED,
     UNEXPANDED,
     UNVISITED,
     add_node,
+    mover_of,
 )
-
-ALL_SEATS = np.uint8(15)
 
 
 class Settings(NamedTuple):
@@ -56,38 +62,47 @@ class Scratch(NamedTuple):
 
 
 @inline
-def mover_of(tree: Any, node: Any) -> Any:
-    """Seat that decides in a node, int64."""
-    return np.int64(layout.to_move(tree.state[node]))
-
-
-@called
-def expand(tree: Any, node: Any, settings: Any, rules: Any, generator: Any, workspace: Any) -> Any:
-    """Gives a node its edges, with priors; returns whether there was room."""
-    state = tree.state[node]
-    write_mask(state, rules, workspace)
-    first, count = tree.counters[EDGES_USED], 0
-    room = tree.action.shape[0] - first
+def list_decisions(tree: Any, first: Any, mask: Any) -> Any:
+    """Writes the decisions of a legal mask as edges from `first` on; returns their number, -1 if there is no room."""
+    count, room = np.int64(0), tree.action.shape[0] - first
     for word in range(actions.MASK_WORDS):
-        bits = workspace.mask[word]
+        bits = mask[word]
         while bits != U0:
             if count == room:
-                return False
+                return np.int64(-1)
             edge = first + count
             tree.action[edge] = np.int16(64 * word) + np.int16(lowest_bit(bits))
             tree.child[edge] = UNVISITED
             tree.edge_visits[edge] = 0
             tree.edge_value[edge] = 0.0
+            tree.edge_proof[edge] = OPEN
             bits &= bits - U1
             count += 1
-    tree.counters[EDGES_USED] = first + count
-    tree.first_edge[node] = first
-    tree.num_edges[node] = count
-    write_priors(tree, first, count, state, settings, rules, generator, workspace)
-    return True
+    return count
 
 
-@called
+@spliced
+def expand(tree: Any, node: Any, settings: Any, rules: Any, generator: Any, workspace: Any) -> Any:
+    """Gives a node its edges, with priors; returns whether there was room."""
+    write_mask(tree.state[node], rules, workspace)
+    first = tree.counters[EDGES_USED]
+    count = list_decisions(tree, first, workspace.mask)
+    if count < 0:
+        tree.counters[TRUNCATED] += 1
+    else:
+        tree.counters[EDGES_USED] = first + count
+        tree.first_edge[node] = first
+        tree.num_edges[node] = count
+        if settings.sharpness > 0.0:
+            write_priors(tree, first, count, tree.state[node], settings, rules, generator, workspace)
+        else:
+            for edge in range(first, first + count):
+                tree.prior[edge] = 1.0 / count
+        bring_forward(tree, node, settings, generator)
+    return count >= 0
+
+
+@spliced
 def write_priors(
     tree: Any, first: Any, count: Any, state: Any, settings: Any, rules: Any, generator: Any, workspace: Any
 ) -> None:
@@ -96,9 +111,8 @@ def write_priors(
     Decisions that the greedy bot does not score (all but the best Journey) share what is spread evenly; a little chance
     breaks ties.
     """
-    even = 1.0 / count
     total = 0.0
-    if settings.sharpness > 0.0 and count > 1:
+    if count > 1:
         score_decisions(state, rules, workspace)
         best = NOTHING
         for edge in range(first, first + count):
@@ -108,172 +122,173 @@ def write_priors(
             tree.prior[edge] = weight
             total += weight
     share = 1.0 - settings.spread if total > 0.0 else 0.0
-    scale = share / total if total > 0.0 else 0.0
     for edge in range(first, first + count):
-        chance = 1.0 + 0.01 * random_share(generator)
-        tree.prior[edge] = (tree.prior[edge] * scale if total > 0.0 else 0.0) + (1.0 - share) * even * chance
+        evenly = (1.0 - share) / count * (1.0 + 0.01 * random_share(generator))
+        tree.prior[edge] = evenly + (tree.prior[edge] * share / total if total > 0.0 else 0.0)
 
 
-@called
+@spliced
 def score_decisions(state: Any, rules: Any, workspace: Any) -> None:
     """Writes the greedy bot's score of each decision that it considers into `workspace.scores`, NOTHING elsewhere."""
-    workspace.scores[:] = NOTHING
-    best = choose_greedy(workspace.weights[GREEDY_CODE - 1], state, rules, workspace)
+    for action in range(actions.NUM_ACTIONS):
+        workspace.scores[action] = NOTHING
+    best = choose_greedy(workspace.weights[GREEDY_WEIGHTS], state, rules, workspace)
     if layout.pending(state) != NONE and workspace.scores[best] == NOTHING:
         workspace.scores[best] = 0.0
 
 
+@called
+def bring_forward(tree: Any, node: Any, settings: Any, generator: Any) -> None:
+    """Brings the edge that is to be visited next to the front of the unvisited ones: the likeliest, or any of equals.
+
+    It is due before all others of them: they share one value, so the prior alone tells them apart.
+    """
+    front, end = tree.first_edge[node] + tree.num_tried[node], tree.first_edge[node] + tree.num_edges[node]
+    if end - front < 2:
+        return
+    chosen = np.int64(front)
+    if settings.sharpness > 0.0:
+        for edge in range(front + 1, end):
+            if tree.prior[edge] > tree.prior[chosen]:
+                chosen = np.int64(edge)
+    else:
+        chosen += np.int64(random_below(generator, np.uint64(end - front)))
+    action, prior = tree.action[chosen], tree.prior[chosen]
+    tree.action[chosen], tree.prior[chosen] = tree.action[front], tree.prior[front]
+    tree.action[front], tree.prior[front] = action, prior
+
+
 @inline
-def edge_score(tree: Any, edge: Any, total: Any, unvisited: Any, settings: Any) -> Any:
-    """How much an edge is worth another visit."""
+def edge_score(tree: Any, edge: Any, total: Any, log_total: Any, settings: Any) -> Any:
+    """How much a visited edge is worth another visit."""
     visits = np.float64(tree.edge_visits[edge])
-    mean = tree.edge_value[edge] / visits if visits > 0.0 else unvisited
+    mean = tree.edge_value[edge] / visits
     if settings.rule == PUCT:
         return puct(mean, tree.prior[edge], visits, total, settings.exploration)
-    if visits == 0.0:
-        return 1e6 + tree.prior[edge]
-    return uct(mean, visits, total, settings.exploration) + progressive_bias(tree.prior[edge], visits, settings.bias)
+    score = uct(mean, visits, log_total, settings.exploration)
+    return score + progressive_bias(tree.prior[edge], visits, settings.bias) if settings.bias > 0.0 else score
 
 
 @called
 def select_edge(tree: Any, node: Any, settings: Any) -> Any:
-    """The edge with the best score; one that is proven to lose is taken only if all are."""
-    first, count, seat = tree.first_edge[node], tree.num_edges[node], mover_of(tree, node)
-    if count == 1:
-        return first
-    total = np.float64(max(tree.visits[node], 1))
-    visited = 0.0
-    for edge in range(first, first + count):
-        if tree.edge_visits[edge] > 0:
-            visited += tree.prior[edge]
-    unvisited = first_play(tree.value[node, seat] / total, visited, settings.reduction)
+    """The edge (int64) with the best score; with UCT one that has not been visited comes first.
+
+    Edges that are proven to lose are left out; not all are, or the node would be proven.
+    """
+    first = np.int64(tree.first_edge[node])
+    due = first + tree.num_tried[node]
+    any_left = due < first + tree.num_edges[node]
+    if any_left and settings.rule == UCT:
+        return due
+    total = np.float64(tree.visits[node])
+    log_total = np.log(total)
     best, best_score = first, -1e30
-    for edge in range(first, first + count):
-        score = edge_score(tree, edge, total, unvisited, settings)
-        child = tree.child[edge]
-        if child != UNVISITED and (tree.proven[child] >> np.uint8(seat)) & np.uint8(1):
-            score = 1e9 if tree.proven_value[child, seat] > 0.5 else score - 1e7
-        if score > best_score:
-            best, best_score = edge, score
+    for edge in range(first, due):
+        if tree.edge_proof[edge] != LOST:
+            score = edge_score(tree, edge, total, log_total, settings)
+            if score > best_score:
+                best, best_score = np.int64(edge), score
+    if any_left:
+        mean = tree.value[node, mover_of(tree, node)] / total
+        unvisited = first_play(mean, tree.tried_prior[node], settings.reduction)
+        if puct(unvisited, tree.prior[due], 0.0, total, settings.exploration) > best_score:
+            best = due
     return best
 
 
-@called
-def prove_terminal(tree: Any, node: Any, scratch: Any) -> None:
-    """The values of a game that is over are proven."""
-    final_values(tree.state[node], scratch.value)
-    tree.proven[node] = ALL_SEATS
-    for seat in range(MAX_PLAYERS):
-        tree.proven_value[node, seat] = scratch.value[seat]
-
-
-@called
-def prove_from_children(tree: Any, node: Any) -> None:
-    """Backs up proofs: one winning child proves a win of the seat that decides, all losing children its loss.
-
-    A win of one seat proves the loss of all others. After a proven loss the other components are not proven: they
-    depend on which of the losing decisions is taken.
-    """
-    first, count, seat = tree.first_edge[node], tree.num_edges[node], mover_of(tree, node)
-    lost = 0
-    for edge in range(first, first + count):
-        child = tree.child[edge]
-        if child == UNVISITED or not (tree.proven[child] >> np.uint8(seat)) & np.uint8(1):
-            continue
-        if tree.proven_value[child, seat] > 0.5:
-            tree.proven[node] = ALL_SEATS
-            for other in range(MAX_PLAYERS):
-                tree.proven_value[node, other] = 1.0 if other == seat else 0.0
-            return
-        lost += 1
-    if lost == count:
-        tree.proven[node] |= np.uint8(1 << seat)
-        tree.proven_value[node, seat] = 0.0
-
-
-@called
-def child_of(tree: Any, node: Any, edge: Any, rules: Any, scratch: Any) -> Any:
-    """The node behind an edge, made if need be; -1 when all are used (the position is then in `scratch.state`)."""
+@spliced
+def follow(tree: Any, node: Any, edge: Any, settings: Any, rules: Any, generator: Any, scratch: Any) -> Any:
+    """The node (int64) behind an edge, made if need be; -1 when all are used, with the position in `scratch.state`."""
     child = np.int64(tree.child[edge])
-    if child != UNVISITED:
-        return child
-    child = add_node(tree)
-    if child < 0:
+    if edge == tree.first_edge[node] + tree.num_tried[node]:
+        tree.num_tried[node] += 1
+        tree.tried_prior[node] += tree.prior[edge]
+        bring_forward(tree, node, settings, generator)
+    if child == UNVISITED:
         copy_position(scratch.state, tree.state[node])
-        apply(scratch.state, np.uint64(tree.action[edge]), rules, scratch.ledger)
-        return child
-    copy_position(tree.state[child], tree.state[node])
-    apply(tree.state[child], np.uint64(tree.action[edge]), rules, scratch.ledger)
-    tree.child[edge] = child
-    if layout.phase(tree.state[child]) == OVER:
-        prove_terminal(tree, child, scratch)
+        apply_into(scratch.state, np.int64(tree.action[edge]), rules, scratch.ledger)
+        child = add_node(tree)
+        if child >= 0:
+            copy_position(tree.state[child], scratch.state)
+            tree.child[edge] = child
+            if layout.phase(scratch.state) == OVER:
+                prove_terminal(tree, child, scratch.value)
     return child
 
 
-@called
+@spliced
+def may_descend(tree: Any, node: Any, depth: Any, settings: Any, rules: Any, generator: Any, workspace: Any) -> Any:
+    """Whether a simulation goes on below a node: one that is not proven, not new, and has edges (or gets them now)."""
+    goes_on = node >= 0 and depth < MAX_DEPTH - 1
+    if goes_on:
+        goes_on = tree.proven[node] == 0 and tree.visits[node] > 0
+    if goes_on and tree.first_edge[node] == UNEXPANDED:
+        goes_on = expand(tree, node, settings, rules, generator, workspace)
+    return goes_on
+
+
+@spliced
 def simulate(tree: Any, settings: Any, rules: Any, generator: Any, workspace: Any, scratch: Any, model: Any) -> None:
     """One simulation from the root."""
     node, depth = np.int64(ROOT), 0
-    while True:
-        tree.path_node[depth] = node
-        if tree.proven[node] == ALL_SEATS:
-            for seat in range(MAX_PLAYERS):
-                scratch.value[seat] = tree.proven_value[node, seat]
-            break
-        if tree.first_edge[node] == UNEXPANDED:
-            if not expand(tree, node, settings, rules, generator, workspace):
-                tree.counters[TRUNCATED] += 1
-            copy_position(scratch.state, tree.state[node])
-            play_leaf(settings, rules, generator, workspace, scratch, model)
-            break
+    tree.path_node[0] = ROOT
+    while may_descend(tree, node, depth, settings, rules, generator, workspace):
         edge = select_edge(tree, node, settings)
+        node = follow(tree, node, edge, settings, rules, generator, scratch)
         tree.path_edge[depth] = edge
         depth += 1
-        node = child_of(tree, node, edge, rules, scratch)
         tree.path_node[depth] = node
-        if node < 0 or depth == MAX_DEPTH - 1:
-            tree.counters[TRUNCATED] += 1
-            if node >= 0:
-                copy_position(scratch.state, tree.state[node])
-            play_leaf(settings, rules, generator, workspace, scratch, model)
-            break
-    back_up(tree, depth, scratch)
+    evaluate(tree, node, settings, rules, generator, workspace, scratch, model)
+    back_up(tree, depth, scratch.value)
 
 
-@inline
-def play_leaf(settings: Any, rules: Any, generator: Any, workspace: Any, scratch: Any, model: Any) -> None:
-    """Plays `scratch.state` on and leaves the chances to win in `scratch.value`."""
-    roll_out(
-        scratch.state,
-        settings.rollout,
-        settings.rounds,
-        settings.noise,
-        rules,
-        generator,
-        workspace,
-        scratch.ledger,
-        model,
-        scratch.value,
-    )
+@spliced
+def evaluate(
+    tree: Any, node: Any, settings: Any, rules: Any, generator: Any, workspace: Any, scratch: Any, model: Any
+) -> None:
+    """Leaves the value of a leaf in `scratch.value`: what is proven, else the outcome of playing it on."""
+    is_proven = False
+    if node >= 0:
+        is_proven = tree.proven[node] != 0
+        copy_position(scratch.state, tree.state[node])
+    else:
+        tree.counters[TRUNCATED] += 1
+    if is_proven:
+        for seat in range(MAX_PLAYERS):
+            scratch.value[seat] = tree.proven_value[node, seat]
+    else:
+        roll_out(
+            scratch.state,
+            settings.rollout,
+            settings.rounds,
+            settings.noise,
+            rules,
+            generator,
+            workspace,
+            scratch.ledger,
+            model,
+            scratch.value,
+        )
 
 
 @called
-def back_up(tree: Any, depth: Any, scratch: Any) -> None:
+def back_up(tree: Any, depth: Any, value: Any) -> None:
     """Adds the value to every node and edge of the path, deepest first, and what is proven by it."""
     tree.counters[DEEPEST] = max(tree.counters[DEEPEST], depth)
+    child = np.int64(-1)
     for level in range(depth, -1, -1):
-        node = tree.path_node[level]
+        node = np.int64(tree.path_node[level])
         if node >= 0:
             tree.visits[node] += 1
             for seat in range(MAX_PLAYERS):
-                tree.value[node, seat] += scratch.value[seat]
+                tree.value[node, seat] += value[seat]
         if level < depth:
             edge = tree.path_edge[level]
             tree.edge_visits[edge] += 1
-            tree.edge_value[edge] += scratch.value[mover_of(tree, node)]
-            child = tree.path_node[level + 1]
-            if child >= 0 and tree.proven[child] != 0 and tree.proven[node] != ALL_SEATS:
-                prove_from_children(tree, node)
+            tree.edge_value[edge] += value[mover_of(tree, node)]
+            if child >= 0 and tree.proven[child] != 0:
+                prove_from_child(tree, node, edge, child)
+        child = node
 
 
 @kernel
@@ -289,81 +304,13 @@ def run_simulations(
 ) -> Any:
     """Runs simulations from the root of a tree; returns their number (fewer if the root is proven).
 
-    The caller keeps slices below 0.1 s, so that Ctrl-C and time budgets work.
+    The root has its edges afterwards, whatever the number. The caller keeps slices below 0.1 s, so that Ctrl-C and time
+    budgets work.
     """
-    for done in range(simulations):
-        if tree.proven[ROOT] == ALL_SEATS or (tree.proven[ROOT] >> np.uint8(mover_of(tree, ROOT))) & np.uint8(1):
-            return done
+    if tree.first_edge[ROOT] == UNEXPANDED:
+        expand(tree, np.int64(ROOT), settings, rules, generator, workspace)
+    done = np.int64(0)
+    while done < simulations and tree.proven[ROOT] == 0:
         simulate(tree, settings, rules, generator, workspace, scratch, model)
-    return simulations
-
-
-@kernel
-def plant(tree: Any, state: Any, scratch: Any) -> None:
-    """Empties a tree and makes `state` its root."""
-    tree.counters[:] = 0
-    root = add_node(tree)
-    copy_position(tree.state[root], state)
-    if layout.phase(state) == OVER:
-        prove_terminal(tree, root, scratch)
-
-
-@kernel
-def find_node(tree: Any, state: Any) -> Any:
-    """The node of a position (int64), or -1 if it is not in the tree."""
-    for node in range(tree.counters[0]):
-        same = True
-        for word in range(layout.STATE_WORDS):
-            if tree.state[node, word] != state[word]:
-                same = False
-                break
-        if same:
-            return node
-    return -1
-
-
-@kernel
-def transplant(tree: Any, node: Any, other: Any) -> None:
-    """Copies the subtree below `node` into the empty tree `other`, whose root it becomes.
-
-    Breadth first: `other.path_node` is not needed, children are copied after their parents, so a node's number in
-    `other` is always above its parent's.
-    """
-    other.counters[:] = 0
-    add_node(other)
-    copy_node(tree, node, other, 0)
-    level = 0
-    while level < other.counters[0]:
-        first = other.first_edge[level]
-        for edge in range(first, first + other.num_edges[level]):
-            source = other.child[edge]
-            if source != UNVISITED:
-                made = add_node(other)
-                copy_node(tree, np.int64(source), other, made)
-                other.child[edge] = np.int32(made)
-        level += 1
-
-
-@called
-def copy_node(tree: Any, source: Any, other: Any, target: Any) -> None:
-    """Copies a node with its edges; the edges' children are still numbers of the old tree."""
-    copy_position(other.state[target], tree.state[source])
-    other.visits[target] = tree.visits[source]
-    for seat in range(MAX_PLAYERS):
-        other.value[target, seat] = tree.value[source, seat]
-        other.proven_value[target, seat] = tree.proven_value[source, seat]
-    other.proven[target] = tree.proven[source]
-    count, first = tree.num_edges[source], tree.first_edge[source]
-    other.num_edges[target] = count
-    other.first_edge[target] = UNEXPANDED
-    if first != UNEXPANDED:
-        start = other.counters[EDGES_USED]
-        other.first_edge[target] = np.int32(start)
-        other.counters[EDGES_USED] = start + count
-        for index in range(count):
-            old, new = first + index, start + index
-            other.action[new] = tree.action[old]
-            other.child[new] = tree.child[old]
-            other.prior[new] = tree.prior[old]
-            other.edge_visits[new] = tree.edge_visits[old]
-            other.edge_value[new] = tree.edge_value[old]
+        done += 1
+    return done

@@ -18,10 +18,11 @@ from engine_fast.actions import NOTATIONS
 from engine_fast.layout import MAX_PLAYERS, STATE_WORDS
 from engine_fast.position import Position, generator_of, new_ledger
 from luna_ai.bots.workspace import new_workspace
-from luna_ai.search.descent import Scratch, Settings, find_node, plant, run_simulations, transplant
+from luna_ai.search.descent import Scratch, Settings, run_simulations
 from luna_ai.search.estimate import load_model
 from luna_ai.search.options import ROLLOUTS, RULES, SearchOptions
-from luna_ai.search.tree import NODES_USED, ROOT, UNVISITED, Tree, new_tree
+from luna_ai.search.reuse import find_node, plant, transplant
+from luna_ai.search.tree import NODES_USED, OPEN, ROOT, UNVISITED, WON, Tree, new_tree
 
 EDGES_PER_NODE = 48
 SLICE_SECONDS = 0.05
@@ -34,9 +35,10 @@ class Candidate:
     Attributes:
         action: id.
         visits: simulations that began with it.
-        value: mean chance to win of the seat that decides; NaN without a visit.
+        value: mean chance to win of the seat that decides, the exact one if it is proven; NaN without a visit.
         prior: how likely it was held to be before the search.
-        values: mean chances to win by seat, `float64[4]`; NaN without a visit.
+        values: mean chances to win by seat, `float64[4]`, the exact ones if they are proven; NaN without a visit.
+        proof: 1 if the seat that decides wins by it for certain, -1 if it loses, else 0.
     """
 
     action: int
@@ -44,6 +46,7 @@ class Candidate:
     value: float
     prior: float
     values: NDArray[np.float64]
+    proof: int = 0
 
     @property
     def notation(self) -> str:
@@ -57,11 +60,12 @@ class SearchResult:
 
     Attributes:
         candidates: all legal decisions, best first.
-        values: mean chances to win by seat, `float64[4]`.
+        values: mean chances to win by seat, `float64[4]`, the exact ones if the position is proven.
         simulations: simulations in the tree, those carried over included.
         played: simulations of this search.
         nodes: nodes in the tree.
         seconds: wall time.
+        proven: whether `values` is certain: the seat that decides can force a win, or loses whatever it does.
     """
 
     candidates: tuple[Candidate, ...]
@@ -70,6 +74,7 @@ class SearchResult:
     played: int
     nodes: int
     seconds: float
+    proven: bool = False
 
     @property
     def best(self) -> Candidate:
@@ -90,7 +95,7 @@ class Search:
         self._tree = self._new_tree()
         self._spare = self._new_tree() if options.reuse else self._tree
         self._rules: NDArray[np.uint64] | None = None
-        self._seat, self._slice = 0, 16
+        self._slice = 16
 
     def _new_tree(self) -> Tree:
         return new_tree(self.options.nodes, EDGES_PER_NODE * self.options.nodes)
@@ -125,8 +130,8 @@ class Search:
             transplant(self._tree, node, self._spare)
             self._tree, self._spare = self._spare, self._tree
         elif node < 0:
-            plant(self._tree, state, self._scratch)
-        self._rules, self._seat = position.game.rules, int(position.to_move or 0)
+            plant(self._tree, state, self._scratch.value)
+        self._rules = position.game.rules
 
     def _spent(self, played: int, seconds: float) -> bool:
         options = self.options
@@ -160,31 +165,28 @@ class Search:
         first, count = int(tree.first_edge[ROOT]), int(tree.num_edges[ROOT])
         edges = sorted(range(first, first + count), key=self._worth, reverse=True)
         candidates = [self._candidate(edge) for edge in edges]
-        visits = int(tree.visits[ROOT])
-        values = tree.value[ROOT] / max(visits, 1)
-        return SearchResult(tuple(candidates), values, visits, played, int(tree.counters[NODES_USED]), seconds)
+        visits, nodes, proven = int(tree.visits[ROOT]), int(tree.counters[NODES_USED]), bool(tree.proven[ROOT])
+        return SearchResult(tuple(candidates), self._values(ROOT), visits, played, nodes, seconds, proven)
 
-    def _worth(self, edge: int) -> tuple[int, int, float, int]:
-        """What decisions are sorted by: proven win or loss, visits, value; the lower id where all is equal."""
+    def _worth(self, edge: int) -> tuple[int, int, float, float, int]:
+        """What decisions are sorted by: proven win or loss, visits, value, prior; the lower id where all is equal."""
         tree, visits = self._tree, int(self._tree.edge_visits[edge])
         mean = float(tree.edge_value[edge]) / max(visits, 1)
-        return self._proof(int(tree.child[edge])), visits, mean, -edge
-
-    def _proof(self, child: int) -> int:
-        """1 for a node that is proven to be won by the seat that decides, -1 for one proven lost, else 0."""
-        if child == UNVISITED or not int(self._tree.proven[child]) >> self._seat & 1:
-            return 0
-        return 1 if self._tree.proven_value[child, self._seat] > 0.5 else -1
+        return int(tree.edge_proof[edge]), visits, mean, float(tree.prior[edge]), -int(tree.action[edge])
 
     def _candidate(self, edge: int) -> Candidate:
-        tree, visits = self._tree, int(self._tree.edge_visits[edge])
-        child = int(tree.child[edge])
-        values = tree.value[child] / tree.visits[child] if child != UNVISITED and tree.visits[child] else _NO_VALUES
+        tree, visits, proof = self._tree, int(self._tree.edge_visits[edge]), int(self._tree.edge_proof[edge])
         value = float(tree.edge_value[edge]) / visits if visits else float("nan")
-        return Candidate(int(tree.action[edge]), visits, value, float(tree.prior[edge]), values)
+        value = value if proof == OPEN else float(proof == WON)
+        values = self._values(int(tree.child[edge]))
+        return Candidate(int(tree.action[edge]), visits, value, float(tree.prior[edge]), values, proof)
 
-
-_NO_VALUES = np.full(MAX_PLAYERS, np.nan)
+    def _values(self, node: int) -> NDArray[np.float64]:
+        """Chances to win in a node, `float64[4]`: proven, else the mean of its simulations, NaN if none."""
+        tree, values = self._tree, np.full(MAX_PLAYERS, np.nan)
+        if node != UNVISITED and tree.visits[node]:
+            values[:] = tree.proven_value[node] if tree.proven[node] else tree.value[node] / tree.visits[node]
+        return values
 
 
 def settings_of(options: SearchOptions) -> Settings:

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from engine_fast import layout
-from engine_fast.apply import apply
+from engine_fast.apply import apply, apply_into
 from engine_fast.bits import U0, next_random
 from engine_fast.layout import MAX_PLAYERS, NONE, OVER
 from engine_fast.playout import choose_mixed, choose_uniform
-from luna_ai.bots.choosing import choose
+from luna_ai.bots.compiling import spliced
+from luna_ai.bots.greedy import choose_greedy
 from luna_ai.search.compiling import called, inline
 from luna_ai.search.estimate import estimate_win
 
 UNIFORM, MIXED, GREEDY = 0, 1, 2
-GREEDY_CODE = 1
+GREEDY_WEIGHTS = 0
+"""Row of the greedy bot in the weights of a workspace."""
 FULL = np.uint64(7)
 
 
@@ -42,24 +44,41 @@ def stands_before(state: Any, seat: Any, other: Any) -> Any:
 
 
 @inline
-def roll_decision(state: Any, kind: Any, noise: Any, rules: Any, generator: Any, workspace: Any) -> Any:
-    """A decision of the rollout policy: a greedy one is replaced by chance with probability `noise`."""
-    if kind == UNIFORM:
-        return choose_uniform(state, rules, generator)
-    if kind == MIXED:
-        return choose_mixed(state, rules, generator)
-    if noise > 0.0 and layout.pending(state) == NONE and random_share(generator) < noise:
-        return choose_mixed(state, rules, generator)
-    return choose(GREEDY_CODE, state, rules, generator, workspace)
-
-
-@inline
 def random_share(generator: Any) -> Any:
     """A random float64 in [0, 1)."""
     return np.float64(next_random(generator) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
+@inline
+def goes_on(state: Any, last: Any) -> Any:
+    """Whether a game is neither over nor in round `last` (uint64) yet."""
+    return layout.phase(state) != OVER and layout.round_number(state) < last
+
+
 @called
+def roll_uniform(state: Any, last: Any, rules: Any, generator: Any, ledger: Any) -> None:
+    """Plays `state` on to round `last` by uniform random decisions: the engine's loop for playouts."""
+    while goes_on(state, last):
+        apply(state, choose_uniform(state, rules, generator), rules, ledger)
+
+
+@spliced
+def roll_by_policy(
+    state: Any, last: Any, kind: Any, noise: Any, rules: Any, generator: Any, workspace: Any, ledger: Any
+) -> None:
+    """Plays `state` on to round `last` by mixed decisions, or by greedy ones with a share of mixed ones, `noise`."""
+    while goes_on(state, last):
+        by_chance = kind == MIXED
+        if not by_chance and noise > 0.0 and layout.pending(state) == NONE:
+            by_chance = random_share(generator) < noise
+        if by_chance:
+            action = choose_mixed(state, rules, generator)
+        else:
+            action = choose_greedy(workspace.weights[GREEDY_WEIGHTS], state, rules, workspace)
+        apply_into(state, np.int64(action), rules, ledger)
+
+
+@spliced
 def roll_out(
     state: Any,
     kind: Any,
@@ -87,8 +106,10 @@ def roll_out(
         out: `float64[4]`, overwritten.
     """
     last = layout.round_number(state) + np.uint64(rounds) if rounds > 0 else FULL
-    while layout.phase(state) != OVER and layout.round_number(state) < last:
-        apply(state, roll_decision(state, kind, noise, rules, generator, workspace), rules, ledger)
+    if kind == UNIFORM:
+        roll_uniform(state, last, rules, generator, ledger)
+    else:
+        roll_by_policy(state, last, kind, noise, rules, generator, workspace, ledger)
     if layout.phase(state) == OVER:
         final_values(state, out)
     else:

@@ -15,9 +15,12 @@ UCT, PUCT = 0, 1
 
 
 @inline
-def uct(mean: Any, visits: Any, total: Any, exploration: Any) -> Any:
-    """Upper confidence bound of a visited edge (Kocsis and Szepesvári, "Bandit based Monte-Carlo planning", 2006)."""
-    return mean + exploration * np.sqrt(np.log(total) / visits)
+def uct(mean: Any, visits: Any, log_total: Any, exploration: Any) -> Any:
+    """Upper confidence bound of a visited edge (Kocsis and Szepesvári, "Bandit based Monte-Carlo planning", 2006).
+
+    `log_total` is the logarithm of `total`: the same for all edges of a node.
+    """
+    return mean + exploration * np.sqrt(log_total / visits)
 
 
 @inline

@@ -9,6 +9,10 @@ through node n. An edge also keeps the part of the seat that decides, since that
         node 1: seat 2 decides        value[1] = (1.2, 0.6, 0.2); its edges keep seat 2's parts
       edge 1 -> node 2                edge_value = 0.5
 
+A node gets its edges with its second simulation: most nodes are leaves that never see one. The edges that have been
+visited come first, in the order of their first visits, and the one that is due next comes right after them: so a
+simulation looks at visited edges only.
+
 When nodes or edges are used up the tree stops growing: simulations go on from its leaves and sharpen what is there.
 """
 
@@ -19,12 +23,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine_fast import layout
+from engine_fast.actions import NUM_ACTIONS
 from engine_fast.layout import MAX_PLAYERS, STATE_WORDS
 from luna_ai.search.compiling import inline
 
 ROOT = 0
 UNVISITED = -1
 UNEXPANDED = -1
+OPEN, WON, LOST = 0, 1, -1
+"""What is known of an edge: nothing, or that the seat that decides wins or loses by it for certain."""
 NODES_USED, EDGES_USED, DEEPEST, TRUNCATED = range(4)
 NUM_COUNTERS = 4
 MAX_DEPTH = 1024
@@ -35,36 +43,43 @@ class Tree(NamedTuple):
 
     state: NDArray[np.uint64]  # [N, STATE_WORDS] position
     first_edge: NDArray[np.int32]  # [N] index of the first edge, UNEXPANDED before it is expanded
-    num_edges: NDArray[np.int32]  # [N] number of legal decisions
+    num_edges: NDArray[np.int16]  # [N] number of legal decisions
+    num_tried: NDArray[np.int16]  # [N] number of edges that have been visited; they come first
+    tried_prior: NDArray[np.float32]  # [N] sum of their priors
     visits: NDArray[np.int32]  # [N] simulations through the node
     value: NDArray[np.float64]  # [N, P] sum of their values
-    proven: NDArray[np.uint8]  # [N] seats whose value is proven, bit seat
-    proven_value: NDArray[np.float32]  # [N, P] proven values, where the bit is set
+    proven: NDArray[np.uint8]  # [N] seats whose value is proven, bit seat; 0 while the node is open, see `proofs`
+    proven_value: NDArray[np.float32]  # [N, P] value of a node that is not open
     action: NDArray[np.int16]  # [E] id of the decision
     child: NDArray[np.int32]  # [E] node, UNVISITED before the first visit
     prior: NDArray[np.float32]  # [E] how likely a decision is held to be, sums to 1 over a node
     edge_visits: NDArray[np.int32]  # [E]
     edge_value: NDArray[np.float32]  # [E] sum of the deciding seat's values
+    edge_proof: NDArray[np.int8]  # [E] OPEN, WON or LOST
     path_node: NDArray[np.int32]  # [MAX_DEPTH] nodes of the simulation under way
     path_edge: NDArray[np.int32]  # [MAX_DEPTH] edges between them
     counters: NDArray[np.int64]  # [NUM_COUNTERS] named by the indices above
 
 
 def new_tree(nodes: int, edges: int) -> Tree:
-    """An empty tree for at most `nodes` positions and `edges` decisions."""
+    """An empty tree for at most `nodes` positions and `edges` decisions (the root has room in any case)."""
+    edges = max(edges, NUM_ACTIONS)
     return Tree(
         state=np.zeros((nodes, STATE_WORDS), dtype=np.uint64),
-        first_edge=np.full(nodes, UNEXPANDED, dtype=np.int32),
-        num_edges=np.zeros(nodes, dtype=np.int32),
+        first_edge=np.zeros(nodes, dtype=np.int32),
+        num_edges=np.zeros(nodes, dtype=np.int16),
+        num_tried=np.zeros(nodes, dtype=np.int16),
+        tried_prior=np.zeros(nodes, dtype=np.float32),
         visits=np.zeros(nodes, dtype=np.int32),
         value=np.zeros((nodes, MAX_PLAYERS), dtype=np.float64),
         proven=np.zeros(nodes, dtype=np.uint8),
         proven_value=np.zeros((nodes, MAX_PLAYERS), dtype=np.float32),
         action=np.zeros(edges, dtype=np.int16),
-        child=np.full(edges, UNVISITED, dtype=np.int32),
+        child=np.zeros(edges, dtype=np.int32),
         prior=np.zeros(edges, dtype=np.float32),
         edge_visits=np.zeros(edges, dtype=np.int32),
         edge_value=np.zeros(edges, dtype=np.float32),
+        edge_proof=np.zeros(edges, dtype=np.int8),
         path_node=np.zeros(MAX_DEPTH, dtype=np.int32),
         path_edge=np.zeros(MAX_DEPTH, dtype=np.int32),
         counters=np.zeros(NUM_COUNTERS, dtype=np.int64),
@@ -74,27 +89,31 @@ def new_tree(nodes: int, edges: int) -> Tree:
 def bytes_per_node(edges_per_node: float) -> float:
     """Memory of a node with its edges."""
     tree = new_tree(1, 1)
-    edge = sum(getattr(tree, name).nbytes for name in ("action", "child", "prior", "edge_visits", "edge_value"))
-    names = ("state", "first_edge", "num_edges", "visits", "value", "proven", "proven_value")
-    return float(sum(getattr(tree, name).nbytes for name in names) + edges_per_node * edge)
+    per_edge = ("action", "child", "prior", "edge_visits", "edge_value", "edge_proof")
+    apart = (*per_edge, "path_node", "path_edge", "counters")
+    node = sum(array.nbytes for name, array in tree._asdict().items() if name not in apart)
+    return float(node + edges_per_node * sum(getattr(tree, name).itemsize for name in per_edge))
+
+
+@inline
+def mover_of(tree: Any, node: Any) -> Any:
+    """Seat that decides in a node, int64."""
+    return np.int64(layout.to_move(tree.state[node]))
 
 
 @inline
 def add_node(tree: Any) -> Any:
-    """A fresh node (int64), or -1 if all are used."""
+    """A fresh node (int64) without position, or -1 if all are used."""
     node = tree.counters[NODES_USED]
     if node == tree.visits.shape[0]:
         return -1
     tree.counters[NODES_USED] = node + 1
     tree.first_edge[node] = UNEXPANDED
     tree.num_edges[node] = 0
+    tree.num_tried[node] = 0
+    tree.tried_prior[node] = 0.0
     tree.visits[node] = 0
-    tree.value[node, :] = 0.0
+    for seat in range(MAX_PLAYERS):
+        tree.value[node, seat] = 0.0
     tree.proven[node] = 0
     return node
-
-
-@inline
-def clear(tree: Any) -> None:
-    """Forgets everything."""
-    tree.counters[:] = 0

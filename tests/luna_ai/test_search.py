@@ -141,7 +141,7 @@ def test_a_game_that_is_over_is_refused() -> None:
 
 
 def test_formulas_by_hand() -> None:
-    assert uct(0.5, 4.0, 16.0, 2.0) == pytest.approx(0.5 + 2 * np.sqrt(np.log(16) / 4))
+    assert uct(0.5, 4.0, np.log(16.0), 2.0) == pytest.approx(0.5 + 2 * np.sqrt(np.log(16) / 4))
     assert puct(0.5, 0.25, 3.0, 16.0, 2.0) == pytest.approx(0.5 + 2 * 0.25 * 4 / 4)
     assert progressive_bias(0.3, 2.0, 1.5) == pytest.approx(0.15)
     assert first_play(0.6, 0.25, 0.4) == pytest.approx(0.4) and first_play(0.1, 1.0, 0.4) == 0.0
