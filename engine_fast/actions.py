@@ -136,18 +136,13 @@ NOTATIONS = tuple(_notation(action) for action in ACTIONS)
 ID_OF_NOTATION = {notation: index for index, notation in enumerate(NOTATIONS)}
 
 
-def _column(values: list[int]) -> NDArray[np.uint64]:
-    return np.array(values, dtype=np.uint64)
-
-
-BLOCK_OF = _column([BLOCK_INDEX[action.block.name] for action in ACTIONS])
-
 # Decoding in kernels: one word an id. Bits 0-4 block, 5-7 kind, 8-11 source, 12-16 tile - 1, 17-20 count.
-CODES = _column(
+CODES: NDArray[np.uint64] = np.array(
     [
         BLOCK_INDEX[a.block.name] | a.kind << 5 | a.source << 8 | max(a.tile - 1, 0) << 12 | a.count << 17
         for a in ACTIONS
-    ]
+    ],
+    dtype=np.uint64,
 )
 
 

@@ -30,16 +30,14 @@ from engine_fast.layout import (
     nibble,
 )
 
-U5, U6, U7, U8, U9, U10 = (np.uint64(i) for i in (5, 6, 7, 8, 9, 10))
-U13, U15, U24, U28, U56, U60, U63 = (np.uint64(i) for i in (13, 15, 24, 28, 56, 60, 63))
+U5, U6, U7, U8, U9, U15 = (np.uint64(i) for i in (5, 6, 7, 8, 9, 15))
+U24, U28, U56, U60, U63 = (np.uint64(i) for i in (24, 28, 56, 60, 63))
 ALL = np.uint64(2**64 - 1)
 KIND_SET = np.uint64(0x7F)
-TILE_SET = np.uint64((1 << 28) - 1)
 ONES = np.uint64(0x1111111111111111)
 SEVEN_ONES = np.uint64(0x1111111)
 TIDE_IDS = np.uint64((1 << 60) - 1)
 JOURNEY_IDS = np.uint64((1 << 28) - 1)
-SPREAD_BY_SEVEN = np.uint64(sum(1 << 7 * k for k in range(7)))
 OTHER_ISLES = np.uint64(sum(1 << (7 * a + b) for a in range(7) for b in range(7) if a != b))
 FAVOR_SETS = tuple(np.uint64(1 << kind) for kind in range(7))
 HAS_BOOK, HAS_BRIBERY, HAS_NOVICE, HAS_SAILBOAT, HAS_HERBS, HAS_SHRINE, HAS_TIDE = FAVOR_SETS

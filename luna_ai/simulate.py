@@ -29,7 +29,6 @@ FORMAT = "luna-simulation/1"
 SETTINGS_FILE = "simulation.json"
 SECONDS_A_PART = 10.0
 FIRST_PART, LARGEST_PART = 256, 65_536
-START_DRAW, DEAL_AND_SEED = 0, 1
 
 
 @dataclass(frozen=True)

@@ -77,4 +77,3 @@ COLUMNS = (
 # fmt: on
 
 INDEX = {column.name: index for index, column in enumerate(COLUMNS)}
-NUM_COLUMNS = len(COLUMNS)

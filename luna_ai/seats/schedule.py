@@ -110,11 +110,6 @@ class SeatStudy:
             for sheet in self.sheets
         ]
 
-    @property
-    def most_deals(self) -> int:
-        """Deals of a variant at which the study ends at the latest."""
-        return self.deals if self.precision is None else self.max_deals
-
     def seating(self, players: int) -> tuple[str, ...]:
         """Player names by seat before any rotation."""
         return self.agents * players if len(self.agents) == 1 else self.agents
