@@ -9,4 +9,4 @@ from engine_fast.jit import compiler
 __all__ = ["called", "inline", "kernel"]
 
 HERE = Path(__file__).resolve().parent
-kernel, inline, called = compiler(HERE.parent / "bots", HERE)
+kernel, inline, called = compiler(HERE.parent / "bots", HERE, HERE / "lockstep")

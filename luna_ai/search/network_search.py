@@ -2,7 +2,7 @@
 
 Leaves of all games go to the evaluator as one batch. For self-play, many games with one leaf each in a step; for play
 and analysis, one game with several leaves in a step (virtual loss). See `lockstep` for the kernels, `evaluators` for
-what an evaluator is, `gumbel` for the source of the formulas.
+what an evaluator is, `lockstep.gumbel` for the source of the formulas.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from engine_fast.actions import NUM_ACTIONS
 from engine_fast.layout import MAX_PLAYERS, OVER, STATE_WORDS, columns
 from engine_fast.position import new_ledger
 from luna_ai.search.evaluators import Evaluator
-from luna_ai.search.forest import forest_bytes, new_forest, new_leaves
-from luna_ai.search.gumbel import halving_table
-from luna_ai.search.lockstep import Numbers, Scratch, advance, plant, read_roots
+from luna_ai.search.lockstep.expansion import Numbers, Scratch
+from luna_ai.search.lockstep.forest import forest_bytes, new_forest, new_leaves
+from luna_ai.search.lockstep.gumbel import halving_table
+from luna_ai.search.lockstep.softmax import new_powers
+from luna_ai.search.lockstep.steps import advance, plant
+from luna_ai.search.lockstep.verdict import read_roots
 
 RULES = ("gumbel", "puct")
 EDGES_PER_NODE = 64
@@ -76,7 +79,7 @@ class NetworkOptions:
             value = getattr(self, name)
             whole = name in WHOLE
             fits = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-            if not fits and not (name == "seconds" and value is None) or whole and int(value) != value:
+            if not (fits or (name == "seconds" and value is None)) or (whole and int(value) != value):
                 kind = "whole number" if whole else "number"
                 raise NetworkSearchError(f"{name} {value!r} is not a {kind} from {low:g} to {high:g}")
 
@@ -153,7 +156,7 @@ class NetworkSearch:
         self._forest = new_forest(games, nodes, edges, options.considered)
         self._leaves = new_leaves(games * options.leaves)
         self._schedule = halving_table(options.considered, options.sims)
-        self._scratch = Scratch(new_ledger(), np.zeros(MAX_PLAYERS))
+        self._scratch = new_scratch()
         self._numbers = numbers_of(options)
         sequence = np.random.SeedSequence(seed)
         self._forest.generator[:, 0] = sequence.generate_state(games, np.uint64)
@@ -198,7 +201,7 @@ class NetworkSearch:
         clock: dict[str, float],
         began: float,
     ) -> tuple[int, int]:
-        """Steps until there is nothing left to ask; positions asked and steps. Leaves on their way are always answered."""
+        """Steps until there is nothing left to ask; positions asked and steps. Leaves on their way are answered."""
         asked, steps, leaves = 0, 0, self._leaves
         numbers = self._numbers
         while filled:
@@ -255,6 +258,11 @@ class NetworkSearch:
                 chosen[game] = self._noise[game].choice(NUM_ACTIONS, p=weights / weights.sum())
 
 
+def new_scratch() -> Scratch:
+    """Arrays for the kernels to work in."""
+    return Scratch(new_ledger(), np.zeros(MAX_PLAYERS), new_powers(NUM_ACTIONS), np.zeros(NUM_ACTIONS))
+
+
 def numbers_of(options: NetworkOptions) -> Numbers:
     """The numbers that kernels get."""
     return Numbers(
@@ -269,5 +277,3 @@ def numbers_of(options: NetworkOptions) -> Numbers:
         reduction=float(options.fpu),
         noise=float(options.noise),
     )
-
-

@@ -30,6 +30,7 @@ from luna_ai.search.compiling import inline
 NOT_EXPANDED, ASKED, FINISHED = -1, -2, -3
 """In place of a node's first edge: nobody asked yet, the evaluator has been asked, the game is over."""
 NO_NODE = -1
+UNPROVEN, LOST, EXACT = 0, 1, 2
 
 
 class Forest(NamedTuple):
@@ -44,7 +45,8 @@ class Forest(NamedTuple):
     num_open: NDArray[np.int32]  # [N] number of edges opened, which come first
     visits: NDArray[np.int32]  # [N] simulations through the node, its own evaluation included
     value: NDArray[np.float64]  # [N, P] sum of their values
-    raw: NDArray[np.float32]  # [N, P] what the evaluator said, or the result of a game that is over
+    raw: NDArray[np.float32]  # [N, P] what the evaluator said, or what is proven
+    proven: NDArray[np.int8]  # [N] UNPROVEN, LOST: the seat that decides loses, or EXACT: `raw` is the result
     action: NDArray[np.int16]  # [E] id of the decision
     prior: NDArray[np.float32]  # [E] sums to 1 over a node
     child: NDArray[np.int32]  # [E] node or NO_NODE; written when an edge is opened, as are the next two
@@ -83,6 +85,7 @@ def new_forest(trees: int, nodes: int, edges: int, considered: int) -> Forest:
         visits=np.zeros(all_nodes, dtype=np.int32),
         value=np.zeros((all_nodes, MAX_PLAYERS), dtype=np.float64),
         raw=np.zeros((all_nodes, MAX_PLAYERS), dtype=np.float32),
+        proven=np.zeros(all_nodes, dtype=np.int8),
         action=np.zeros(all_edges, dtype=np.int16),
         prior=np.zeros(all_edges, dtype=np.float32),
         child=np.full(all_edges, NO_NODE, dtype=np.int32),
@@ -115,26 +118,32 @@ def forest_bytes(forest: Forest) -> int:
 
 
 @inline
+def nodes_per_tree(forest: Any) -> Any:
+    """Nodes that each tree owns."""
+    return forest.visits.shape[0] // forest.played.shape[0]
+
+
+@inline
 def root_of(forest: Any, tree: Any) -> Any:
     """The root of a tree, int64."""
-    return np.int64(tree) * (forest.visits.shape[0] // forest.played.shape[0])
+    return np.int64(tree) * nodes_per_tree(forest)
 
 
 @inline
 def add_node(forest: Any, tree: Any, parent: Any, edge: Any) -> Any:
-    """A fresh node (int64) of a tree behind an edge, or NO_NODE when all are used."""
-    per_tree = forest.visits.shape[0] // forest.played.shape[0]
-    used = forest.nodes_used[tree]
-    if used == per_tree:
-        return np.int64(NO_NODE)
-    forest.nodes_used[tree] = used + 1
-    node = np.int64(tree) * per_tree + used
+    """A fresh node (int64) of a tree behind an edge.
+
+    There must be one left; not checked: a simulation makes at most one.
+    """
+    node = root_of(forest, tree) + forest.nodes_used[tree]
+    forest.nodes_used[tree] += 1
     forest.parent[node] = parent
     forest.parent_edge[node] = edge
     forest.first_edge[node] = NOT_EXPANDED
     forest.num_edges[node] = 0
     forest.num_open[node] = 0
     forest.visits[node] = 0
+    forest.proven[node] = UNPROVEN
     for seat in range(MAX_PLAYERS):
         forest.value[node, seat] = 0.0
     return node
