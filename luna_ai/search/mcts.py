@@ -25,7 +25,8 @@ from luna_ai.search.reuse import find_node, plant, transplant
 from luna_ai.search.tree import NODES_USED, OPEN, ROOT, UNVISITED, WON, Tree, new_tree
 
 EDGES_PER_NODE = 48
-SLICE_SECONDS = 0.05
+SLICE_SECONDS, SLICE_SHARE = 0.05, 0.8
+"""Longest slice, and the share of the time left that a slice may take: the estimate of speed is not exact."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Search:
         self._tree = self._new_tree()
         self._spare = self._new_tree() if options.reuse else self._tree
         self._rules: NDArray[np.uint64] | None = None
-        self._slice = 16
+        self._per_second = 1000.0
 
     def _new_tree(self) -> Tree:
         return new_tree(self.options.nodes, EDGES_PER_NODE * self.options.nodes)
@@ -111,9 +112,11 @@ class Search:
         began = time.monotonic()
         self._take_root(position)
         played = 0
-        while not (played and stop()) and not self._spent(played, time.monotonic() - began):
-            wanted = self._slice_size(played)
+        while not (played and stop()):
             slice_began = time.monotonic()
+            wanted = self._slice_size(played, slice_began - began)
+            if wanted < 1:
+                break
             done = self._run(wanted, position)
             played += done
             self._adapt(done, time.monotonic() - slice_began)
@@ -133,18 +136,17 @@ class Search:
             plant(self._tree, state, self._scratch.value)
         self._rules = position.game.rules
 
-    def _spent(self, played: int, seconds: float) -> bool:
-        options = self.options
-        if options.seconds is not None:
-            return seconds >= options.seconds
-        return played >= options.sims
-
-    def _slice_size(self, played: int) -> int:
-        return self._slice if self.options.seconds is not None else min(self._slice, self.options.sims - played)
+    def _slice_size(self, played: int, seconds: float) -> int:
+        """How many simulations to run before looking at the clock again; at least one in all, 0 when it is time."""
+        options, slice_seconds = self.options, SLICE_SECONDS
+        if options.seconds is None:
+            return min(max(1, int(self._per_second * slice_seconds)), options.sims - played)
+        left = min(slice_seconds, (options.seconds - seconds) * SLICE_SHARE)
+        return max(1 if left > 0 or not played else 0, int(self._per_second * left))
 
     def _adapt(self, done: int, seconds: float) -> None:
-        fitting = int(done * SLICE_SECONDS / max(seconds, 1e-5))
-        self._slice = max(1, min(fitting, 4 * self._slice))
+        """Learns how fast simulations are, carefully: a first slice may be interrupted or very short."""
+        self._per_second = min(max(done, 1) / max(seconds, 1e-5), 4.0 * self._per_second)
 
     def _run(self, simulations: int, position: Position) -> int:
         return int(
