@@ -24,6 +24,7 @@ VERBS = {
     "components": "shows, checks and compares component sheets",
     "record": "plays games and writes them as records",
     "replay": "verifies and draws game records",
+    "analyse": "says what a search thinks of each decision of a record",
 }
 """Every verb and what it does; `luna NAME` runs `luna_ai.commands.NAME`."""
 
