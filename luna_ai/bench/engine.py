@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
 from engine_fast.playout import MIXED
 from luna_ai.bench.costs import Recorded, measure_costs
-from luna_ai.bench.measuring import load_average, machine, series, versions
+from luna_ai.bench.measuring import Section, measure_sections, series
 from luna_ai.bench.memory import measure_memory
 from luna_ai.bench.peers import GAMES, load_pyspiel, measure_peers
 from luna_ai.bench.playouts import Playouts, Workers, play_batches_for
@@ -65,28 +66,21 @@ def measure_engine(bench: EngineBench, tick: Callable[[], None], figures: dict[s
     """
     if bench.peers:
         load_pyspiel()
-    figures |= {"settings": asdict(bench), "machine": machine(), "versions": versions()}
-    figures["load_average"] = {"before": load_average(), "after": None}
-    for work in sections(bench):
-        figures |= work(bench, tick)
-        figures["load_average"]["after"] = load_average()
-        if "reference_decisions_per_second" in figures:
-            figures["reference_ratio"] = ratios(figures)
+    measure_sections(bench, sections(bench, figures), tick, figures)
 
 
-Section = Callable[[EngineBench, Callable[[], None]], dict[str, Any]]
-"""Measures some keys of the JSON file."""
-
-
-def sections(bench: EngineBench) -> list[Section]:
-    """The sections that are wanted, in order."""
-    found: list[Section] = [measure_playouts, measure_parts, measure_slow]
+def sections(bench: EngineBench, figures: dict[str, Any]) -> list[Section]:
+    """The sections that are wanted, in order; the ratio is made of the `figures` before it."""
+    found: list[Section] = [
+        partial(measure_playouts, bench),
+        partial(measure_parts, bench),
+        partial(measure_slow, bench),
+        lambda _: {"reference_ratio": ratios(figures)},
+    ]
     if bench.decisions:
-        found.append(lambda bench, tick: {"memory": measure_memory(bench.players, bench.decisions, tick)})
+        found.append(lambda tick: {"memory": measure_memory(bench.players, bench.decisions, tick)})
     if bench.peers:
-        found.append(
-            lambda bench, tick: {"peers": measure_peers(bench.players, bench.seconds, bench.runs, tick)},
-        )
+        found.append(lambda tick: {"peers": measure_peers(bench.players, bench.seconds, bench.runs, tick)})
     return found
 
 

@@ -11,7 +11,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from statistics import median
@@ -19,7 +19,7 @@ from typing import Any
 
 CALL_SECONDS = 0.02
 """A call of a kernel is made this long: no overhead that matters, and Ctrl-C is answered at once."""
-PACKAGES = ("luna-ai", "numba", "llvmlite", "numpy", "open-spiel")
+PACKAGES = ("luna-ai", "numba", "llvmlite", "numpy", "open-spiel", "gumbel-mcts", "torch")
 
 
 @dataclass(frozen=True)
@@ -118,3 +118,25 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+Section = Callable[[Callable[[], None]], dict[str, Any]]
+"""Measures some keys of the JSON file; calls its argument after every run of a figure."""
+
+
+def measure_sections(
+    bench: Any, sections: Sequence[Section], tick: Callable[[], None], figures: dict[str, Any]
+) -> None:
+    """Measures section by section into `figures`; a caller who is interrupted keeps what is finished.
+
+    Args:
+        bench: dataclass of the settings, written down too.
+        sections: in order.
+        tick: called after every run of a figure.
+        figures: filled; the keys are those of the JSON file.
+    """
+    figures |= {"settings": asdict(bench), "machine": machine(), "versions": versions()}
+    figures["load_average"] = {"before": load_average(), "after": None}
+    for section in sections:
+        figures |= section(tick)
+        figures["load_average"]["after"] = load_average()

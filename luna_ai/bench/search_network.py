@@ -1,0 +1,126 @@
+"""Simulations per second of search with an evaluator: many games in lock-step, one core.
+
+The evaluators cost next to nothing and know nothing. `hash` draws priors and values from a hash of the position, so
+trees grow as deep and as uneven as with a network; with `uniform` they grow evenly. Writing features is the network's
+business and not done here; the engine's steps and legal masks are.
+
+The evaluator's time is taken by the search itself, at every batch. The engine's is measured as in `search_shares`: the
+nodes that a search left behind are made again, in a row. The rest is the tree's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine_fast.layout import STATE_WORDS
+from engine_fast.position import load_game, new_ledger
+from luna_ai.bench.costs import time_work
+from luna_ai.bench.kernels import leaves
+from luna_ai.bench.measuring import Sample, run_for, series
+from luna_ai.bench.search_trees import Roots
+from luna_ai.search.evaluators import Evaluator, HashEvaluator, UniformEvaluator
+from luna_ai.search.network_search import RULES, NetworkOptions, NetworkSearch
+
+EVALUATORS: dict[str, Callable[[], Evaluator]] = {"hash": HashEvaluator, "uniform": UniformEvaluator}
+KINDS = tuple(product(RULES, EVALUATORS))
+SIMULATIONS = 32
+BATCHES = 4
+"""Batches of roots, searched in turn."""
+
+
+def forest_of(search: NetworkSearch) -> Any:
+    """The arrays of the trees that the last search left."""
+    return search._forest
+
+
+class Batches:
+    """Searches batches of games, one after another, and adds up what the searches report."""
+
+    def __init__(self, rule: str, evaluator: str, roots: Roots, games: int, seed: int = 1) -> None:
+        """Searches once, so that everything is compiled."""
+        options = NetworkOptions(rule=rule, sims=SIMULATIONS)
+        self.search = NetworkSearch(options, EVALUATORS[evaluator](), games=games, seed=seed)
+        self.batches = [np.ascontiguousarray(batch) for batch in roots.states.reshape(-1, games, STATE_WORDS)]
+        self.rules = load_game().rules
+        self._next = 0
+        engine_nanoseconds(self, seconds=0)
+        self.depths, self.tree, self.evaluator = list[float](), 0.0, 0.0
+
+    def work(self, size: int) -> int:
+        """Searches `size` batches; a unit is a simulation."""
+        self.depths, self.tree, self.evaluator = [], 0.0, 0.0
+        return sum(self._search_batch() for _ in range(size))
+
+    def _search_batch(self) -> int:
+        self._next = (self._next + 1) % len(self.batches)
+        result = self.search(self.batches[self._next], self.rules)
+        self.depths.append(result.mean_depth)
+        self.tree += result.seconds["tree"]
+        self.evaluator += result.seconds["evaluator"]
+        return int(result.simulations.sum())
+
+    @property
+    def bytes_per_node(self) -> float:
+        """Memory reserved for a node with its edges, the trees' other arrays included."""
+        return self.search.memory / (self.search.games * (SIMULATIONS + 1))
+
+    @property
+    def evaluator_share(self) -> float:
+        """Share of the evaluator in the time of the kernels, in the last call of `work`."""
+        return self.evaluator / (self.tree + self.evaluator)
+
+
+def nodes_made(forest: Any, games: int) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """Position and decision behind every node below the roots."""
+    per_game = len(forest.visits) // games
+    used = np.concatenate([game * per_game + np.arange(forest.nodes_used[game]) for game in range(games)])
+    below = used[forest.parent[used] >= 0]
+    return forest.state[forest.parent[below]], forest.action[forest.parent_edge[below]].astype(np.uint16)
+
+
+def engine_nanoseconds(batches: Batches, seconds: float) -> float:
+    """Processor time of the engine for a simulation: its nodes made again."""
+    played = batches.work(1)
+    parents, chosen = nodes_made(forest_of(batches.search), batches.search.games)
+    state, ledger = np.zeros(STATE_WORDS, dtype=np.uint64), new_ledger()
+    sample = time_work(seconds, len(chosen), lambda: leaves.make_nodes(parents, chosen, batches.rules, state, ledger))
+    return sample.nanoseconds * len(chosen) / played
+
+
+def measure_network(
+    players: tuple[int, ...], games: int, seconds: float, runs: int, tick: Callable[[], None]
+) -> dict[str, Any]:
+    """By rule and evaluator, then by number of players: simulations a second, their depth, shares of time."""
+    found: dict[str, dict[str, Any]] = {f"{rule}_{evaluator}": {} for rule, evaluator in KINDS}
+    for seats in players:
+        roots = Roots(seats, BATCHES * games)
+        works = {f"{rule}_{evaluator}": Batches(rule, evaluator, roots, games) for rule, evaluator in KINDS}
+        samples: dict[str, list[tuple[Sample, float, float, float]]] = {name: [] for name in works}
+        for _ in range(runs):
+            for name, batches in works.items():
+                sample = run_for(seconds, batches.work)
+                depth, share = float(np.mean(batches.depths)), batches.evaluator_share
+                samples[name].append((sample, depth, share, engine_nanoseconds(batches, seconds / 10)))
+                tick()
+        for name, rows in samples.items():
+            found[name][str(seats)] = network_figures(rows) | {"bytes_per_node": works[name].bytes_per_node}
+    return {"network": {"games": games, "simulations": SIMULATIONS, "kinds": found}}
+
+
+def network_figures(rows: list[tuple[Sample, float, float, float]]) -> dict[str, Any]:
+    """The figures of the runs of one kind: samples, mean depths, evaluator's shares, nanoseconds of the engine."""
+    whole = [sample.nanoseconds for sample, _, _, _ in rows]
+    evaluator = [share for _, _, share, _ in rows]
+    engine = [nanoseconds / total for (_, _, _, nanoseconds), total in zip(rows, whole, strict=True)]
+    tree = [1.0 - one - other for one, other in zip(evaluator, engine, strict=True)]
+    return {
+        "simulations_per_second": series([sample.rate for sample, _, _, _ in rows]),
+        "mean_depth": series([depth for _, depth, _, _ in rows]),
+        "whole_ns": series(whole),
+        "share": {"engine": series(engine), "evaluator": series(evaluator), "tree": series(tree)},
+    }
