@@ -5,18 +5,24 @@ trees grow as deep and as uneven as with a network; with `uniform` they grow eve
 business and not done here; the engine's steps and legal masks are.
 
 The evaluator's time is taken by the search itself, at every batch. The engine's is measured as in `search_shares`: the
-nodes that a search left behind are made again, in a row. The rest is the tree's.
+nodes that a search left behind are made again, in a row. The rest is the tree's. Of it, *expansion* is measured by
+giving these nodes their edges again, from the evaluator's answers: listing the decisions and making priors of their
+logits; what remains is selection, backing up, and Python between the batches.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
+from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine_fast.batch import legal_batch
 from engine_fast.layout import STATE_WORDS
 from engine_fast.position import load_game, new_ledger
 from luna_ai.bench.costs import time_work
@@ -49,6 +55,7 @@ class Batches:
         self.rules = load_game().rules
         self._next = 0
         engine_nanoseconds(self, seconds=0)
+        expansion_nanoseconds(self)
         self.depths, self.tree, self.evaluator = list[float](), 0.0, 0.0
 
     def work(self, size: int) -> int:
@@ -92,6 +99,23 @@ def engine_nanoseconds(batches: Batches, seconds: float) -> float:
     return sample.nanoseconds * len(chosen) / played
 
 
+def expansion_nanoseconds(batches: Batches) -> float:
+    """Processor time of giving a node its edges, for a simulation: done again in batches, into emptied trees."""
+    played, search = batches.work(1), batches.search
+    forest, places, seconds = forest_of(search), search._leaves, 0.0
+    nodes = np.flatnonzero((forest.first_edge >= 0) & (forest.parent >= 0) & (forest.visits > 0))
+    forest.edges_used[:] = 0
+    for first in range(0, len(nodes), search.games):
+        some = nodes[first : first + search.games]
+        states, masks = forest.state[some], places.mask[: len(some)]
+        legal_batch(states, batches.rules, masks)
+        search.evaluator.evaluate(states, masks, batches.rules, places.logits[: len(some)], places.value[: len(some)])
+        began = time.thread_time()
+        leaves.expand_again(forest, some, places, search._numbers, search._scratch)
+        seconds += time.thread_time() - began
+    return 1e9 * seconds / played
+
+
 def measure_network(
     players: tuple[int, ...], games: int, seconds: float, runs: int, tick: Callable[[], None]
 ) -> dict[str, Any]:
@@ -100,27 +124,46 @@ def measure_network(
     for seats in players:
         roots = Roots(seats, BATCHES * games)
         works = {f"{rule}_{evaluator}": Batches(rule, evaluator, roots, games) for rule, evaluator in KINDS}
-        samples: dict[str, list[tuple[Sample, float, float, float]]] = {name: [] for name in works}
+        measured: dict[str, list[Run]] = {name: [] for name in works}
         for _ in range(runs):
             for name, batches in works.items():
-                sample = run_for(seconds, batches.work)
-                depth, share = float(np.mean(batches.depths)), batches.evaluator_share
-                samples[name].append((sample, depth, share, engine_nanoseconds(batches, seconds / 10)))
+                measured[name].append(measure_run(batches, seconds))
                 tick()
-        for name, rows in samples.items():
+        for name, rows in measured.items():
             found[name][str(seats)] = network_figures(rows) | {"bytes_per_node": works[name].bytes_per_node}
     return {"network": {"games": games, "simulations": SIMULATIONS, "kinds": found}}
 
 
-def network_figures(rows: list[tuple[Sample, float, float, float]]) -> dict[str, Any]:
-    """The figures of the runs of one kind: samples, mean depths, evaluator's shares, nanoseconds of the engine."""
-    whole = [sample.nanoseconds for sample, _, _, _ in rows]
-    evaluator = [share for _, _, share, _ in rows]
-    engine = [nanoseconds / total for (_, _, _, nanoseconds), total in zip(rows, whole, strict=True)]
-    tree = [1.0 - one - other for one, other in zip(evaluator, engine, strict=True)]
+@dataclass(frozen=True)
+class Run:
+    """One run of a kind: simulations, their mean depth, and shares of the time."""
+
+    sample: Sample
+    depth: float
+    evaluator: float
+    engine: float
+    expansion: float
+
+
+def measure_run(batches: Batches, seconds: float) -> Run:
+    """Searches for so many processor seconds, then measures the parts."""
+    sample = run_for(seconds, batches.work)
+    depth, evaluator = float(np.mean(batches.depths)), batches.evaluator_share
+    engine = engine_nanoseconds(batches, seconds / 10) / sample.nanoseconds
+    expansion = median(expansion_nanoseconds(batches) for _ in batches.batches) / sample.nanoseconds
+    return Run(sample, depth, evaluator, engine, expansion)
+
+
+def network_figures(runs: list[Run]) -> dict[str, Any]:
+    """The figures of the runs of one kind."""
     return {
-        "simulations_per_second": series([sample.rate for sample, _, _, _ in rows]),
-        "mean_depth": series([depth for _, depth, _, _ in rows]),
-        "whole_ns": series(whole),
-        "share": {"engine": series(engine), "evaluator": series(evaluator), "tree": series(tree)},
+        "simulations_per_second": series([run.sample.rate for run in runs]),
+        "mean_depth": series([run.depth for run in runs]),
+        "whole_ns": series([run.sample.nanoseconds for run in runs]),
+        "share": {
+            "engine": series([run.engine for run in runs]),
+            "evaluator": series([run.evaluator for run in runs]),
+            "tree": series([1.0 - run.engine - run.evaluator for run in runs]),
+        },
+        "expansion_share": series([run.expansion for run in runs]),
     }

@@ -67,15 +67,16 @@ def _percentages(shares: Mapping[str, Any]) -> list[str]:
 def _network(figures: Mapping[str, Any]) -> list[Table]:
     network = figures["network"]
     table = new_table(
-        f"{network['games']} games in lock-step, {network['simulations']} simulations each, free evaluators, one core",
+        f"{network['games']} games in lock-step, {network['simulations']} simulations each, free evaluators",
         "search",
         "players",
-        "thousand simulations/s",
+        "thousand/s",
         "mean depth",
         "ns",
         "engine",
         "evaluator",
         "tree",
+        "of it expansion",
         "bytes a node",
     )
     for kind, by_seats in network["kinds"].items():
@@ -87,6 +88,7 @@ def _network(figures: Mapping[str, Any]) -> list[Table]:
                 f"{found['mean_depth']['median']:.2f}",
                 f"{found['whole_ns']['median']:,.0f}",
                 *_percentages(found["share"]),
+                f"{100 * found['expansion_share']['median']:.1f} %",
                 f"{found['bytes_per_node']:.0f}",
             )
     return [table]
@@ -136,8 +138,7 @@ def _gumbel(figures: Mapping[str, Any]) -> list[Table | str]:
     if found is None:
         return [MISSING]
     table = new_table(
-        f"gumbel-mcts and ours on Luna, {found['players']} players, {found['games']} games, "
-        f"{found['simulations']} simulations each, hash evaluator",
+        f"gumbel-mcts and ours, {found['players']} players, {found['games']} games",
         "search",
         "thousand simulations/s",
         "without the evaluator",

@@ -14,10 +14,12 @@ from engine_fast.layout import copy_position
 from engine_fast.legal import legal_mask
 from engine_fast.playout import prefix_counts, select_decision
 from luna_ai.search.descent import write_priors
+from luna_ai.search.lockstep.expansion import expand
 from luna_ai.search.rollout import roll_out
 
 LUNA_AI = Path(__file__).resolve().parents[2]
-kernel, _, _ = compiler(LUNA_AI / "bots", LUNA_AI / "search", Path(__file__).resolve().parent)
+SEARCH = LUNA_AI / "search"
+kernel, _, _ = compiler(LUNA_AI / "bots", SEARCH, SEARCH / "lockstep", Path(__file__).resolve().parent)
 
 
 @kernel
@@ -95,3 +97,22 @@ def make_nodes(parents: Any, chosen: Any, rules: Any, state: Any, ledger: Any) -
             counts = prefix_counts(words)
         legal += counts[9]
     return legal
+
+
+@kernel
+def expand_again(forest: Any, nodes: Any, leaves: Any, numbers: Any, scratch: Any) -> Any:
+    """Gives nodes, `int64[M]`, edges and priors once more, from the evaluator's answers in the first M places.
+
+    Args:
+        forest: trees with room for the edges.
+        nodes: below the roots.
+        leaves: masks and logits of the nodes.
+        numbers: `expansion.Numbers`.
+        scratch: `expansion.Scratch`.
+
+    Returns:
+        Edges of all trees, int64.
+    """
+    for place in range(nodes.shape[0]):
+        expand(forest, nodes[place], leaves, place, numbers, scratch)
+    return forest.edges_used.sum()
