@@ -233,12 +233,15 @@ def offer_councils_of(steps: Any, gain: Any, virtual: Any, workspace: Any) -> No
 @called
 def loss_at(state: Any, seat: Any, kind: Any, w: Any) -> Any:
     """What the Apostate on an isle costs the mover, less what it is worth that he costs his rivals."""
-    k, loss = np.uint64(kind), 0.0
+    k, own, rivals = np.uint64(kind), 0.0, 0.0
     for index in range(layout.MAX_PLAYERS):
         word = layout.novices(state, np.uint64(index))
-        count = np.float64(nibble(word, k) + nibble(word, k + INACTIVE_AT))
-        loss += (w[APOSTATE] if np.uint64(index) == seat else -w[EXPEL_RIVALS]) * apostate_loss(count)
-    return loss
+        loss = apostate_loss(np.float64(nibble(word, k) + nibble(word, k + INACTIVE_AT)))
+        if np.uint64(index) == seat:
+            own = loss
+        else:
+            rivals += loss  # whole numbers: the order of the seats makes no difference
+    return w[APOSTATE] * own - w[EXPEL_RIVALS] * rivals
 
 
 @called
@@ -267,10 +270,11 @@ def offer_meditation(state: Any, seat: Any, w: Any, workspace: Any) -> None:
     for kind in range(NUM_KINDS):
         score -= lost * workspace.raw[kind, workspace.active[kind]]
     if layout.time_tokens(state) == U1:
-        score += w[MEDITATION]
+        rivals = np.int64(0)
         for index in range(layout.MAX_PLAYERS):
             if np.uint64(index) != seat:
-                score += w[END_RIVALS] * active_total(state, np.uint64(index))
+                rivals += active_total(state, np.uint64(index))
+        score += w[MEDITATION] + w[END_RIVALS] * rivals
     offer(workspace, MEDITATE_ID, score)
 
 

@@ -78,14 +78,15 @@ def estimate_influence(state: Any, rules: Any, model: Any, out: Any) -> None:
 def estimate_win(state: Any, rules: Any, model: Any, out: Any) -> None:
     """Writes the estimated chance to win of each seat into `out`, `float64[4]`; absent seats 0, sum 1."""
     estimate_influence(state, rules, model, out)
-    players = np.int64(layout.players(state))
+    players, mover = np.int64(layout.players(state)), np.int64(layout.to_move(state))
     temperature = model.temperature[players, layout.round_number(state)]
     best = out[0]
     for seat in range(1, players):
         best = max(best, out[seat])
     total = 0.0
-    for seat in range(players):
-        out[seat] = np.exp((out[seat] - best) / temperature)
-        total += out[seat]
+    for turn in range(players):  # in turn order: turning the seats turns the chances, to the last bit
+        place = (mover + turn) % players
+        out[place] = np.exp((out[place] - best) / temperature)
+        total += out[place]
     for seat in range(players):
         out[seat] /= total

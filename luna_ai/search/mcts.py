@@ -25,8 +25,7 @@ from luna_ai.search.reuse import find_node, plant, transplant
 from luna_ai.search.tree import NODES_USED, OPEN, ROOT, UNVISITED, WON, Tree, new_tree
 
 EDGES_PER_NODE = 48
-SLICE_SECONDS, SLICE_SHARE = 0.05, 0.8
-"""Longest slice, and the share of the time left that a slice may take: the estimate of speed is not exact."""
+SLICE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Search:
         self._tree = self._new_tree()
         self._spare = self._new_tree() if options.reuse else self._tree
         self._rules: NDArray[np.uint64] | None = None
-        self._per_second = 1000.0
+        self._slice, self._played, self._began = 16, 0, time.monotonic()
 
     def _new_tree(self) -> Tree:
         return new_tree(self.options.nodes, EDGES_PER_NODE * self.options.nodes)
@@ -104,25 +103,34 @@ class Search:
     def __call__(self, position: Position, stop: Callable[[], bool] = lambda: False) -> SearchResult:
         """Searches a position until the budget is spent, or until `stop` says so between two slices.
 
+        A KeyboardInterrupt comes through within a slice; `result` has the answer until then.
+
         Raises:
             ValueError: the game is over.
         """
         if position.over:
             raise ValueError(f"{position!r}: the game is over, there is nothing to search")
-        began = time.monotonic()
+        self._began, self._played = time.monotonic(), 0
         self._take_root(position)
-        played = 0
-        while not (played and stop()):
-            slice_began = time.monotonic()
-            wanted = self._slice_size(played, slice_began - began)
-            if wanted < 1:
+        while not (self._played and stop()) and not self._spent():
+            wanted = self._slice_size()
+            if self._run(wanted, position) < wanted:
                 break
-            done = self._run(wanted, position)
-            played += done
-            self._adapt(done, time.monotonic() - slice_began)
-            if done < wanted:
-                break
-        return self._result(played, time.monotonic() - began)
+        return self.result()
+
+    def result(self) -> SearchResult:
+        """What is known of the position that was searched last, also after an interrupted search."""
+        tree = self._tree
+        first, count = int(tree.first_edge[ROOT]), int(tree.num_edges[ROOT])
+        return SearchResult(
+            candidates=tuple(map(self._candidate, sorted(range(first, first + count), key=self._worth, reverse=True))),
+            values=self._values(ROOT),
+            simulations=int(tree.visits[ROOT]),
+            played=self._played,
+            nodes=int(tree.counters[NODES_USED]),
+            seconds=self._seconds(),
+            proven=bool(tree.proven[ROOT]),
+        )
 
     def _take_root(self, position: Position) -> None:
         """Makes the position the root, with what the tree already knows of it."""
@@ -135,21 +143,26 @@ class Search:
         elif node < 0:
             plant(self._tree, state, self._scratch.value)
         self._rules = position.game.rules
+        self._run(0, position)
 
-    def _slice_size(self, played: int, seconds: float) -> int:
-        """How many simulations to run before looking at the clock again; at least one in all, 0 when it is time."""
-        options, slice_seconds = self.options, SLICE_SECONDS
-        if options.seconds is None:
-            return min(max(1, int(self._per_second * slice_seconds)), options.sims - played)
-        left = min(slice_seconds, (options.seconds - seconds) * SLICE_SHARE)
-        return max(1 if left > 0 or not played else 0, int(self._per_second * left))
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began
 
-    def _adapt(self, done: int, seconds: float) -> None:
-        """Learns how fast simulations are, carefully: a first slice may be interrupted or very short."""
-        self._per_second = min(max(done, 1) / max(seconds, 1e-5), 4.0 * self._per_second)
+    def _spent(self) -> bool:
+        seconds = self.options.seconds
+        return self._played >= self.options.sims if seconds is None else self._seconds() >= seconds
+
+    def _slice_size(self) -> int:
+        """Simulations to run before Python looks up again: a slice, and no more than what is left of the budget."""
+        seconds = self.options.seconds
+        if seconds is None:
+            return min(self._slice, self.options.sims - self._played)
+        return max(1, min(self._slice, int(self._slice * (seconds - self._seconds()) / SLICE_SECONDS)))
 
     def _run(self, simulations: int, position: Position) -> int:
-        return int(
+        """Runs simulations, and adapts the size of a slice to how long they took; returns how many were run."""
+        began = time.monotonic()
+        done = int(
             run_simulations(
                 self._tree,
                 simulations,
@@ -161,14 +174,11 @@ class Search:
                 self._model,
             )
         )
-
-    def _result(self, played: int, seconds: float) -> SearchResult:
-        tree = self._tree
-        first, count = int(tree.first_edge[ROOT]), int(tree.num_edges[ROOT])
-        edges = sorted(range(first, first + count), key=self._worth, reverse=True)
-        candidates = [self._candidate(edge) for edge in edges]
-        visits, nodes, proven = int(tree.visits[ROOT]), int(tree.counters[NODES_USED]), bool(tree.proven[ROOT])
-        return SearchResult(tuple(candidates), self._values(ROOT), visits, played, nodes, seconds, proven)
+        if done:
+            fitting = int(done * SLICE_SECONDS / max(time.monotonic() - began, 1e-5))
+            self._slice = max(1, min(fitting, 4 * self._slice))
+        self._played += done
+        return done
 
     def _worth(self, edge: int) -> tuple[int, int, float, float, int]:
         """What decisions are sorted by: proven win or loss, visits, value, prior; the lower id where all is equal."""
