@@ -92,7 +92,7 @@ def puct_inside(node: Node, c: float = 1.25, reduction: float = 0.2) -> int:
     def score(action: int) -> float:
         visits = node.visits.get(action, 0)
         exploration = c * 2 / node.position.players * node.priors[action] * math.sqrt(total) / (1 + visits)
-        return mean.get(action, unvisited) + exploration
+        return float(mean.get(action, unvisited) + exploration)
 
     return max(node.priors, key=score)
 

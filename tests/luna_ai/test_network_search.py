@@ -310,7 +310,7 @@ def can_win(position: Position, seat: int, budget: list[int]) -> bool | None:
     if budget[0] < 0:
         return None
     if position.over:
-        return position.ranking[seat] == 1
+        return bool(position.ranking[seat] == 1)
     mine, unknown = position.to_move == seat, False
     for after in sorted((position.play(action) for action in position.legal_ids()), key=lambda after: not after.over):
         found = can_win(after, seat, budget)
@@ -328,8 +328,8 @@ def test_a_search_that_is_stopped_has_an_answer(rule: str) -> None:
     position = played_on(4, 40, seed=2)
     search = NetworkSearch(NetworkOptions(rule=rule, sims=5000), HashEvaluator(), 1, 1)
     for calls in (1, 3):
-        left = iter([False] * (calls - 1) + [True] * 10)
-        found = search(position.state.reshape(1, -1).copy(), position.game.rules, lambda left=left: next(left))
+        answers = iter([False] * (calls - 1) + [True] * 10)
+        found = search(position.state.reshape(1, -1).copy(), position.game.rules, answers.__next__)
         assert found.steps == calls and found.chosen[0] in position.legal_ids()
         assert int(found.visits.sum()) == int(found.simulations[0]) == calls - 1
     timed = NetworkSearch(NetworkOptions(rule=rule, sims=100_000, seconds=0.02), HashEvaluator(), 1, 1)

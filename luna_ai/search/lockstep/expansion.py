@@ -22,6 +22,7 @@ from luna_ai.search.lockstep.forest import (
     NO_NODE,
     NOT_EXPANDED,
     bring_likeliest,
+    edges_of,
     nodes_per_tree,
     open_edge,
     swap_edges,
@@ -131,7 +132,7 @@ def write_edges(forest: Any, tree: Any, node: Any, leaves: Any, place: Any) -> A
 @called
 def consider(forest: Any, tree: Any, root: Any, numbers: Any) -> None:
     """Opens the decisions that a Gumbel root considers: those with the highest sum of Gumbel number and logit."""
-    first, count = np.int64(forest.first_edge[root]), np.int64(forest.num_edges[root])
+    first, _, count = edges_of(forest, root)
     scores = forest.noise[tree]
     for index in range(count):
         drawn = gumbel_number(forest.generator[tree]) if numbers.gumbel_scale > 0.0 else 0.0
@@ -150,7 +151,8 @@ def consider(forest: Any, tree: Any, root: Any, numbers: Any) -> None:
 @called
 def add_noise(forest: Any, tree: Any, root: Any, numbers: Any) -> None:
     """Mixes the noise of a tree (`forest.noise`, by id) into the priors of its root."""
-    first, count, total = np.int64(forest.first_edge[root]), np.int64(forest.num_edges[root]), 0.0
+    first, _, count = edges_of(forest, root)
+    total = 0.0
     for edge in range(first, first + count):
         total += forest.noise[tree, forest.action[edge]]
     if total > 0.0:

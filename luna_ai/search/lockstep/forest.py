@@ -150,14 +150,20 @@ def add_node(forest: Any, tree: Any, parent: Any, edge: Any) -> Any:
 
 
 @inline
+def edges_of(forest: Any, node: Any) -> Any:
+    """First edge of a node that is expanded, number of opened ones, number of all: int64."""
+    return np.int64(forest.first_edge[node]), np.int64(forest.num_open[node]), np.int64(forest.num_edges[node])
+
+
+@inline
 def bring_likeliest(forest: Any, node: Any) -> None:
     """Swaps the edge with the highest prior among those not opened (the first of equals) to the front of them."""
-    front = np.int64(forest.first_edge[node] + forest.num_open[node])
-    best = front
-    for edge in range(front + 1, np.int64(forest.first_edge[node] + forest.num_edges[node])):
+    first, opened, count = edges_of(forest, node)
+    best = first + opened
+    for edge in range(first + opened + 1, first + count):
         if forest.prior[edge] > forest.prior[best]:
             best = edge
-    swap_edges(forest, front, best)
+    swap_edges(forest, first + opened, best)
 
 
 @inline

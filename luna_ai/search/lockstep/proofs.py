@@ -8,7 +8,7 @@ import numpy as np
 
 from engine_fast.layout import MAX_PLAYERS
 from luna_ai.search.compiling import called, inline
-from luna_ai.search.lockstep.forest import EXACT, LOST, NO_NODE
+from luna_ai.search.lockstep.forest import EXACT, LOST, NO_NODE, edges_of
 
 
 @inline
@@ -32,7 +32,7 @@ def prove(forest: Any, node: Any) -> None:
     A node proven lost gets the mean of its children's vectors, since the seat that decides does not mind which it
     takes; the parts of the other seats are then no proof, unless all children have one and the same result.
     """
-    first, opened = np.int64(forest.first_edge[node]), np.int64(forest.num_open[node])
+    first, opened, count = edges_of(forest, node)
     seat, lost, same = forest.mover[node], 0, True
     for edge in range(first, first + opened):
         child = forest.child[edge]
@@ -47,7 +47,7 @@ def prove(forest: Any, node: Any) -> None:
         same = same and forest.proven[child] == EXACT
         for other in range(MAX_PLAYERS):
             same = same and forest.raw[child, other] == forest.raw[forest.child[first], other]
-    if lost == forest.num_edges[node]:
+    if lost == count:
         forest.proven[node] = EXACT if same else LOST
         for other in range(MAX_PLAYERS):
             total = np.float32(0.0)

@@ -9,7 +9,7 @@ import numpy as np
 from engine_fast import layout
 from luna_ai.search.compiling import called, inline
 from luna_ai.search.lockstep.expansion import GUMBEL
-from luna_ai.search.lockstep.forest import NO_NODE, bring_likeliest, open_edge
+from luna_ai.search.lockstep.forest import NO_NODE, bring_likeliest, edges_of, open_edge
 from luna_ai.search.lockstep.gumbel import mixed_value, sigma_scale
 from luna_ai.search.lockstep.proofs import is_lost
 from luna_ai.search.scores import first_play, puct
@@ -19,14 +19,14 @@ from luna_ai.search.scores import first_play, puct
 def completed_value(forest: Any, node: Any) -> Any:
     """What an edge without visits is held to be worth, and the most visits of an edge."""
     first, mover = np.int64(forest.first_edge[node]), forest.mover[node]
-    visits, most, prior, weighted = 0, 0, 0.0, 0.0
+    visits, most, prior, weighted = np.int64(0), np.int64(0), 0.0, 0.0
     for edge in range(first, first + forest.num_open[node]):
-        count = np.int64(forest.edge_visits[edge])
-        if count > 0:
-            visits += count
-            most = max(most, count)
+        own = np.int64(forest.edge_visits[edge])
+        if own > 0:
+            visits += own
+            most = np.int64(max(most, own))
             prior += forest.prior[edge]
-            weighted += forest.prior[edge] * forest.edge_value[edge] / count
+            weighted += forest.prior[edge] * forest.edge_value[edge] / own
     return mixed_value(forest.raw[node, mover], visits, prior, weighted), most
 
 
@@ -65,7 +65,7 @@ def choose_considered(forest: Any, tree: Any, root: Any, visits: Any, numbers: A
 @called
 def choose_by_policy(forest: Any, node: Any, numbers: Any, weights: Any) -> Any:
     """The edge furthest behind its share in the improved policy (section 5 of the Gumbel paper); may be opened now."""
-    first, opened = np.int64(forest.first_edge[node]), np.int64(forest.num_open[node])
+    first, opened, count = edges_of(forest, node)
     mixed, most = completed_value(forest, node)
     scale = scale_of(forest, node, most, numbers)
     highest, unopened, visits = mixed, 1.0, 1.0
@@ -84,7 +84,7 @@ def choose_by_policy(forest: Any, node: Any, numbers: Any, weights: Any) -> Any:
         score = weights[index] / total - forest.edge_visits[first + index] / visits
         if score > best_score and not is_lost(forest, first + index, forest.mover[node]):
             best, best_score = first + index, score
-    if opened < forest.num_edges[node] and forest.prior[first + opened] * weight / total >= best_score:
+    if opened < count and forest.prior[first + opened] * weight / total >= best_score:
         return first + opened
     return best
 
@@ -92,17 +92,18 @@ def choose_by_policy(forest: Any, node: Any, numbers: Any, weights: Any) -> Any:
 @called
 def choose_by_bound(forest: Any, node: Any, numbers: Any) -> Any:
     """The edge with the best PUCT score; may be opened now."""
-    first, opened = np.int64(forest.first_edge[node]), np.int64(forest.num_open[node])
+    first, opened, count = edges_of(forest, node)
     visits = np.float64(forest.visits[node] - 1)  # of its edges, and one; the simulation on its way is counted already
     exploration = 2.0 * numbers.exploration / np.float64(layout.players(forest.state[node]))
-    best, best_score, visited = np.int64(-1), -1e300, 0.0
+    best: Any = np.int64(-1)
+    best_score, visited = -1e300, 0.0
     for edge in range(first, first + opened):
-        prior, count = np.float64(forest.prior[edge]), np.float64(forest.edge_visits[edge])
+        prior, own = np.float64(forest.prior[edge]), np.float64(forest.edge_visits[edge])
         visited += prior
-        score = puct(forest.edge_value[edge] / count, prior, count, visits, exploration)
+        score = puct(forest.edge_value[edge] / own, prior, own, visits, exploration)
         if score > best_score and not is_lost(forest, edge, forest.mover[node]):
             best, best_score = edge, score
-    if opened < forest.num_edges[node]:
+    if opened < count:
         mean = forest.value[node, forest.mover[node]] / visits
         hoped = first_play(mean, visited, numbers.reduction)
         if puct(hoped, np.float64(forest.prior[first + opened]), 0.0, visits, exploration) > best_score:

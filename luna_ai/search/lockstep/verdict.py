@@ -8,7 +8,7 @@ import numpy as np
 
 from luna_ai.search.compiling import called, kernel
 from luna_ai.search.lockstep.expansion import GUMBEL
-from luna_ai.search.lockstep.forest import EXACT, NO_NODE, bring_likeliest, root_of
+from luna_ai.search.lockstep.forest import EXACT, NO_NODE, bring_likeliest, edges_of, root_of
 from luna_ai.search.lockstep.proofs import is_lost, knows
 from luna_ai.search.lockstep.selection import choose_considered, completed_value, scale_of
 
@@ -16,31 +16,31 @@ from luna_ai.search.lockstep.selection import choose_considered, completed_value
 @called
 def write_improved_policy(forest: Any, root: Any, numbers: Any, policy: Any) -> None:
     """Writes the improved policy of a root by id: logits plus scaled, completed values (equation 11)."""
-    first, opened = np.int64(forest.first_edge[root]), np.int64(forest.num_open[root])
+    first, opened, count = edges_of(forest, root)
     mixed, most = completed_value(forest, root)
     scale = scale_of(forest, root, most, numbers)
     highest, total = mixed, 0.0
     for edge in range(first, first + opened):
         if forest.edge_visits[edge] > 0:
             highest = max(highest, forest.edge_value[edge] / forest.edge_visits[edge])
-    for edge in range(first, first + np.int64(forest.num_edges[root])):
+    for edge in range(first, first + count):
         visited = edge < first + opened and forest.edge_visits[edge] > 0
         value = forest.edge_value[edge] / forest.edge_visits[edge] if visited else mixed
         weight = forest.prior[edge] * np.exp(scale * (value - highest))
         policy[forest.action[edge]] = weight
         total += weight
-    for edge in range(first, first + np.int64(forest.num_edges[root])):
+    for edge in range(first, first + count):
         policy[forest.action[edge]] /= total
 
 
 @called
 def write_visit_shares(forest: Any, root: Any, policy: Any) -> None:
     """Writes the shares of visits of a root's decisions by id; the priors if there was no visit."""
-    first, opened = np.int64(forest.first_edge[root]), np.int64(forest.num_open[root])
+    first, opened, count = edges_of(forest, root)
     total = 0.0
     for edge in range(first, first + opened):
         total += forest.edge_visits[edge]
-    for edge in range(first, first + np.int64(forest.num_edges[root])):
+    for edge in range(first, first + count):
         if total == 0.0:
             policy[forest.action[edge]] = forest.prior[edge]
         elif edge < first + opened:
@@ -53,14 +53,14 @@ def halving_winner(forest: Any, tree: Any, root: Any, numbers: Any) -> Any:
 
     If all that were considered lose, the likeliest of the others.
     """
-    first, opened = np.int64(forest.first_edge[root]), np.int64(forest.num_open[root])
-    most = -1
+    first, opened, count = edges_of(forest, root)
+    most: Any = -1
     for edge in range(first, first + opened):
         if not is_lost(forest, edge, forest.mover[root]):
             most = max(most, np.int64(forest.edge_visits[edge]))
     if most >= 0:
         return choose_considered(forest, tree, root, most, numbers)
-    if opened == forest.num_edges[root]:
+    if opened == count:
         return first
     bring_likeliest(forest, root)
     return first + opened
@@ -69,8 +69,8 @@ def halving_winner(forest: Any, tree: Any, root: Any, numbers: Any) -> Any:
 @called
 def most_visited(forest: Any, root: Any) -> Any:
     """The edge with the most visits, then the higher value; none that is proven to lose while there are others."""
-    first, opened = np.int64(forest.first_edge[root]), np.int64(forest.num_open[root])
-    best = np.int64(-1)
+    first, opened, count = edges_of(forest, root)
+    best: Any = np.int64(-1)
     for edge in range(first, first + opened):
         if is_lost(forest, edge, forest.mover[root]):
             continue
@@ -79,7 +79,7 @@ def most_visited(forest: Any, root: Any) -> Any:
             best = edge
     if best >= 0:
         return best
-    return first + opened if opened < forest.num_edges[root] else first
+    return first + opened if opened < count else first
 
 
 @called
