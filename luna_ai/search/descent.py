@@ -16,25 +16,26 @@ import numpy as np
 from engine_fast import actions, layout
 from engine_fast.apply import apply_into
 from engine_fast.bits import U0, U1, lowest_bit, random_below
-from engine_fast.layout import MAX_PLAYERS, NONE, OVER, copy_position
+from engine_fast.layout import MAX_PLAYERS, NONE, copy_position
 from luna_ai.bots.compiling import spliced
 from luna_ai.bots.greedy import choose_greedy
 from luna_ai.bots.offers import NOTHING, write_mask
 from luna_ai.search.compiling import called, inline, kernel
-from luna_ai.search.proofs import prove_from_child, prove_terminal
+from luna_ai.search.proofs import prove_from_child
 from luna_ai.search.rollout import GREEDY_WEIGHTS, random_share, roll_out
 from luna_ai.search.scores import PUCT, UCT, first_play, progressive_bias, puct, uct
+from luna_ai.search.transpositions import add_position, find_shared
 from luna_ai.search.tree import (
     DEEPEST,
     EDGES_USED,
     LOST,
     MAX_DEPTH,
+    NO_NODE,
     OPEN,
     ROOT,
     TRUNCATED,
     UNEXPANDED,
     UNVISITED,
-    add_node,
     mover_of,
 )
 
@@ -207,12 +208,10 @@ def follow(tree: Any, node: Any, edge: Any, settings: Any, rules: Any, generator
     if child == UNVISITED:
         copy_position(scratch.state, tree.state[node])
         apply_into(scratch.state, np.int64(tree.action[edge]), rules, scratch.ledger)
-        child = add_node(tree)
-        if child >= 0:
-            copy_position(tree.state[child], scratch.state)
-            tree.child[edge] = child
-            if layout.phase(scratch.state) == OVER:
-                prove_terminal(tree, child, scratch.value)
+        child = find_shared(tree, scratch.state)
+        if child == NO_NODE:
+            child = add_position(tree, scratch.state, scratch.value)
+        tree.child[edge] = child
     return child
 
 

@@ -98,7 +98,8 @@ class Search:
         self._slice, self._played, self._began = 16, 0, time.monotonic()
 
     def _new_tree(self) -> Tree:
-        return new_tree(self.options.nodes, EDGES_PER_NODE * self.options.nodes)
+        nodes = self.options.nodes
+        return new_tree(nodes, EDGES_PER_NODE * nodes, self.options.transpositions)
 
     def __call__(self, position: Position, stop: Callable[[], bool] = lambda: False) -> SearchResult:
         """Searches a position until the budget is spent, or until `stop` says so between two slices.
@@ -138,7 +139,7 @@ class Search:
         same_game = self._rules is position.game.rules
         node = find_node(self._tree, state) if self.options.reuse and same_game else -1
         if node > 0:
-            transplant(self._tree, node, self._spare)
+            transplant(self._tree, node, self._spare, self._scratch.value)
             self._tree, self._spare = self._spare, self._tree
         elif node < 0:
             plant(self._tree, state, self._scratch.value)

@@ -32,6 +32,7 @@ class SearchOptions:
         noise: chance of a random decision in greedy rollouts.
         nodes: most nodes of the tree; when they are used it stops growing and the search goes on in it.
         reuse: keep the tree between decisions.
+        transpositions: one node for a position that is reached in several ways.
     """
 
     sims: int = 400
@@ -47,6 +48,7 @@ class SearchOptions:
     noise: float = 0.05
     nodes: int = 8192
     reuse: bool = True
+    transpositions: bool = False
 
     @property
     def name(self) -> str:
@@ -69,7 +71,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "noise": (0, 1),
     "nodes": (2, 10_000_000),
 }
-CHOICES: dict[str, tuple[str, ...]] = {"rule": RULES, "rollout": ROLLOUTS, "reuse": ("true", "false")}
+SWITCHES = ("reuse", "transpositions")
+CHOICES: dict[str, tuple[str, ...]] = {"rule": RULES, "rollout": ROLLOUTS} | dict.fromkeys(SWITCHES, ("true", "false"))
 WHOLE = ("sims", "rounds", "nodes")
 
 
@@ -98,7 +101,7 @@ def _value(key: str, text: str) -> Any:
     if key in CHOICES:
         if text not in CHOICES[key]:
             raise SearchOptionError(f"{PREFIX}: {key}={text} is not one of {', '.join(CHOICES[key])}")
-        return text == "true" if key == "reuse" else text
+        return text == "true" if key in SWITCHES else text
     low, high = RANGES[key]
     try:
         number = int(text) if key in WHOLE else float(text)

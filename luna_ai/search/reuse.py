@@ -6,32 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from engine_fast import layout
-from engine_fast.bits import U0
-from engine_fast.layout import MAX_PLAYERS, OVER, copy_position
+from engine_fast.layout import MAX_PLAYERS
 from luna_ai.search.compiling import called, inline, kernel
-from luna_ai.search.proofs import prove_terminal
-from luna_ai.search.tree import EDGES_USED, NODES_USED, ROOT, UNEXPANDED, UNVISITED, add_node
+from luna_ai.search.transpositions import add_position, find_shared, same_position
+from luna_ai.search.tree import EDGES_USED, NO_NODE, NODES_USED, ROOT, UNEXPANDED, UNVISITED, clear
 
 
 @kernel
 def plant(tree: Any, state: Any, value: Any) -> None:
     """Empties a tree and makes `state` its root; `value`, `float64[4]`, is scratch."""
-    for index in range(tree.counters.shape[0]):
-        tree.counters[index] = 0
-    root = add_node(tree)
-    copy_position(tree.state[root], state)
-    if layout.phase(state) == OVER:
-        prove_terminal(tree, root, value)
-
-
-@inline
-def same_position(one: Any, other: Any) -> Any:
-    """Whether two rows of words are equal."""
-    differing = U0
-    for word in range(layout.STATE_WORDS):
-        differing |= one[word] ^ other[word]
-    return differing == U0
+    clear(tree)
+    add_position(tree, state, value)
 
 
 @kernel
@@ -40,35 +25,33 @@ def find_node(tree: Any, state: Any) -> Any:
     for node in range(tree.counters[NODES_USED]):
         if same_position(tree.state[node], state):
             return node
-    return -1
+    return NO_NODE
 
 
 @kernel
-def transplant(tree: Any, node: Any, other: Any) -> None:
-    """Copies the subtree below `node` into `other`, whose root it becomes; what was in `other` is forgotten.
+def transplant(tree: Any, node: Any, other: Any, value: Any) -> None:
+    """Copies what is below `node` into `other`, whose root it becomes; what was in `other` is forgotten.
 
-    Breadth first: children are copied after their parents, so a node's number in `other` is above its parent's.
+    Breadth first. A node that several edges lead to is copied with the first of them; the others find it by its
+    position. `value`, `float64[4]`, is scratch.
     """
-    for index in range(other.counters.shape[0]):
-        other.counters[index] = 0
-    add_node(other)
-    copy_node(tree, node, other, np.int64(ROOT))
+    clear(other)
+    copy_node(tree, node, other, value)
     level = np.int64(ROOT)
     while level < other.counters[NODES_USED]:
         first = other.first_edge[level]
         for edge in range(first, first + other.num_tried[level]):
             source = np.int64(other.child[edge])
             if source != UNVISITED:
-                made = add_node(other)
-                copy_node(tree, source, other, made)
-                other.child[edge] = made
+                known = find_shared(other, tree.state[source])
+                other.child[edge] = known if known != NO_NODE else copy_node(tree, source, other, value)
         level += 1
 
 
 @called
-def copy_node(tree: Any, source: Any, other: Any, target: Any) -> None:
-    """Copies a node with its edges; the edges' children are still numbers of the old tree."""
-    copy_position(other.state[target], tree.state[source])
+def copy_node(tree: Any, source: Any, other: Any, value: Any) -> Any:
+    """Copies a node with its edges, whose children are still numbers of the old tree; returns its number, int64."""
+    target = add_position(other, tree.state[source], value)
     other.visits[target] = tree.visits[source]
     other.proven[target] = tree.proven[source]
     for seat in range(MAX_PLAYERS):
@@ -79,6 +62,7 @@ def copy_node(tree: Any, source: Any, other: Any, target: Any) -> None:
         other.num_tried[target] = tree.num_tried[source]
         other.tried_prior[target] = tree.tried_prior[source]
         copy_edges(tree, source, other, target)
+    return target
 
 
 @inline

@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 from engine_fast import layout
 from engine_fast.actions import NUM_ACTIONS
 from engine_fast.layout import MAX_PLAYERS, STATE_WORDS
-from luna_ai.search.compiling import inline
+from luna_ai.search.compiling import called, inline
 
 ROOT = 0
 UNVISITED = -1
 UNEXPANDED = -1
+NO_NODE = -1
 OPEN, WON, LOST = 0, 1, -1
 """What is known of an edge: nothing, or that the seat that decides wins or loses by it for certain."""
 NODES_USED, EDGES_USED, DEEPEST, TRUNCATED = range(4)
@@ -56,14 +57,21 @@ class Tree(NamedTuple):
     edge_visits: NDArray[np.int32]  # [E]
     edge_value: NDArray[np.float32]  # [E] sum of the deciding seat's values
     edge_proof: NDArray[np.int8]  # [E] OPEN, WON or LOST
+    table: NDArray[
+        np.int32
+    ]  # [T] node of each position by its hash, NO_NODE in empty slots; T = 1: nodes are not shared
     path_node: NDArray[np.int32]  # [MAX_DEPTH] nodes of the simulation under way
     path_edge: NDArray[np.int32]  # [MAX_DEPTH] edges between them
     counters: NDArray[np.int64]  # [NUM_COUNTERS] named by the indices above
 
 
-def new_tree(nodes: int, edges: int) -> Tree:
-    """An empty tree for at most `nodes` positions and `edges` decisions (the root has room in any case)."""
+def new_tree(nodes: int, edges: int, shared: bool = False) -> Tree:
+    """An empty tree for at most `nodes` positions and `edges` decisions (the root has room in any case).
+
+    With `shared`, a position that is reached in several ways has one node, see `transpositions`.
+    """
     edges = max(edges, NUM_ACTIONS)
+    slots = 1 << (2 * nodes - 1).bit_length() if shared else 1
     return Tree(
         state=np.zeros((nodes, STATE_WORDS), dtype=np.uint64),
         first_edge=np.zeros(nodes, dtype=np.int32),
@@ -80,6 +88,7 @@ def new_tree(nodes: int, edges: int) -> Tree:
         edge_visits=np.zeros(edges, dtype=np.int32),
         edge_value=np.zeros(edges, dtype=np.float32),
         edge_proof=np.zeros(edges, dtype=np.int8),
+        table=np.full(slots, NO_NODE, dtype=np.int32),
         path_node=np.zeros(MAX_DEPTH, dtype=np.int32),
         path_edge=np.zeros(MAX_DEPTH, dtype=np.int32),
         counters=np.zeros(NUM_COUNTERS, dtype=np.int64),
@@ -87,10 +96,10 @@ def new_tree(nodes: int, edges: int) -> Tree:
 
 
 def bytes_per_node(edges_per_node: float) -> float:
-    """Memory of a node with its edges."""
+    """Memory of a node with its edges; shared nodes take 8 to 16 bytes more, for the table."""
     tree = new_tree(1, 1)
     per_edge = ("action", "child", "prior", "edge_visits", "edge_value", "edge_proof")
-    apart = (*per_edge, "path_node", "path_edge", "counters")
+    apart = (*per_edge, "table", "path_node", "path_edge", "counters")
     node = sum(array.nbytes for name, array in tree._asdict().items() if name not in apart)
     return float(node + edges_per_node * sum(getattr(tree, name).itemsize for name in per_edge))
 
@@ -101,12 +110,21 @@ def mover_of(tree: Any, node: Any) -> Any:
     return np.int64(layout.to_move(tree.state[node]))
 
 
+@called
+def clear(tree: Any) -> None:
+    """Forgets all nodes and edges."""
+    for index in range(NUM_COUNTERS):
+        tree.counters[index] = 0
+    for slot in range(tree.table.shape[0]):
+        tree.table[slot] = NO_NODE
+
+
 @inline
 def add_node(tree: Any) -> Any:
     """A fresh node (int64) without position, or -1 if all are used."""
     node = tree.counters[NODES_USED]
     if node == tree.visits.shape[0]:
-        return -1
+        return NO_NODE
     tree.counters[NODES_USED] = node + 1
     tree.first_edge[node] = UNEXPANDED
     tree.num_edges[node] = 0
