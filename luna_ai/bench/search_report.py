@@ -65,18 +65,19 @@ def _percentages(shares: Mapping[str, Any]) -> list[str]:
 
 
 def _network(figures: Mapping[str, Any]) -> list[Table]:
+    """`depth` is the mean depth at which simulations end, `expansion` a part of `tree`."""
     network = figures["network"]
     table = new_table(
         f"{network['games']} games in lock-step, {network['simulations']} simulations each, free evaluators",
         "search",
         "players",
         "thousand/s",
-        "mean depth",
+        "depth",
         "ns",
         "engine",
         "evaluator",
         "tree",
-        "of it expansion",
+        "expansion",
         "bytes a node",
     )
     for kind, by_seats in network["kinds"].items():
