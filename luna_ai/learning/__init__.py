@@ -1,0 +1,1 @@
+"""Kernels of the learner: features of positions and the network's fast evaluation. No torch here."""
