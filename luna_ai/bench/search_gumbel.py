@@ -33,6 +33,7 @@ from engine_fast.layout import MAX_PLAYERS, OVER, STATE_WORDS
 from engine_fast.legal import legal_into
 from engine_fast.position import load_game, new_ledger
 from luna_ai.bench.measuring import Sample, run_for, series
+from luna_ai.bench.search_network import Timed
 from luna_ai.bench.search_trees import Roots
 from luna_ai.search.evaluators import HashEvaluator
 from luna_ai.search.network_search import NetworkOptions, NetworkSearch
@@ -90,18 +91,6 @@ class Luna:
         self.fast_step, self.get_valid_mask = game_functions()
 
 
-class TimedHash(HashEvaluator):
-    """`hash` that adds up the processor time of its calls."""
-
-    seconds = 0.0
-
-    def evaluate(self, *arguments: Any) -> None:
-        """See `Evaluator`."""
-        began = time.thread_time()
-        super().evaluate(*arguments)
-        self.seconds += time.thread_time() - began
-
-
 class HashModel:
     """The same evaluator as the package's `MCTSModel`."""
 
@@ -154,9 +143,9 @@ def their_search(kind: str, states: NDArray[np.uint64], simulations: int) -> tup
     return work, model
 
 
-def our_search(rule: str, states: NDArray[np.uint64], simulations: int) -> tuple[Callable[[int], int], TimedHash]:
+def our_search(rule: str, states: NDArray[np.uint64], simulations: int) -> tuple[Callable[[int], int], Timed]:
     """Our search by one of `OURS` in lock-step over the rows of `states`, likewise."""
-    evaluator, rules = TimedHash(), load_game().rules
+    evaluator, rules = Timed(HashEvaluator()), load_game().rules
     search = NetworkSearch(NetworkOptions(rule=rule, sims=simulations), evaluator, games=len(states), seed=1)
 
     def work(size: int) -> int:
@@ -170,7 +159,7 @@ def measure_gumbel(games: int, seconds: float, runs: int, tick: Callable[[], Non
     if missing():
         return {"gumbel_mcts": None}
     states = with_a_choice(Roots(PLAYERS, 2 * games).states)[:games]
-    searches: dict[str, tuple[Callable[[int], int], HashModel | TimedHash]] = {}
+    searches: dict[str, tuple[Callable[[int], int], HashModel | Timed]] = {}
     searches |= {kind: their_search(kind, states, SIMULATIONS) for kind in THEIRS}
     searches |= {f"luna {rule}": our_search(rule, states, SIMULATIONS) for rule in OURS}
     samples: dict[str, list[tuple[Sample, float]]] = {name: [] for name in searches}

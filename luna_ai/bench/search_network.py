@@ -4,7 +4,7 @@ The evaluators cost next to nothing and know nothing. `hash` draws priors and va
 trees grow as deep and as uneven as with a network; with `uniform` they grow evenly. Writing features is the network's
 business and not done here; the engine's steps and legal masks are.
 
-The evaluator's time is taken by the search itself, at every batch. The engine's is measured as in `search_shares`: the
+The evaluator's time is taken at every batch. The engine's is measured as in `search_shares`: the
 nodes that a search left behind are made again, in a row. The rest is the tree's. Of it, *expansion* is measured by
 giving these nodes their edges again, from the evaluator's answers: listing the decisions and making priors of their
 logits; what remains is selection, backing up, and Python between the batches.
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
@@ -39,47 +39,60 @@ BATCHES = 4
 """Batches of roots, searched in turn."""
 
 
+class Timed:
+    """An evaluator that adds up the processor time of its calls."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        """Asks `evaluator`."""
+        self.evaluator, self.seconds = evaluator, 0.0
+
+    def evaluate(
+        self,
+        states: NDArray[np.uint64],
+        masks: NDArray[np.uint64],
+        rules: NDArray[np.uint64],
+        logits: NDArray[np.float32],
+        values: NDArray[np.float32],
+    ) -> None:
+        """See `Evaluator`."""
+        began = time.thread_time()
+        self.evaluator.evaluate(states, masks, rules, logits, values)
+        self.seconds += time.thread_time() - began
+
+
 def forest_of(search: NetworkSearch) -> Any:
     """The arrays of the trees that the last search left."""
     return search._forest
 
 
 class Batches:
-    """Searches batches of games, one after another, and adds up what the searches report."""
+    """Searches batches of games, one after another; `depths` collects the mean depths that the searches report."""
 
     def __init__(self, rule: str, evaluator: str, roots: Roots, games: int, seed: int = 1) -> None:
-        """Searches once, so that everything is compiled."""
+        """Measures once, so that everything is compiled."""
         options = NetworkOptions(rule=rule, sims=SIMULATIONS)
-        self.search = NetworkSearch(options, EVALUATORS[evaluator](), games=games, seed=seed)
+        self.evaluator = Timed(EVALUATORS[evaluator]())
+        self.search = NetworkSearch(options, self.evaluator, games=games, seed=seed)
         self.batches = [np.ascontiguousarray(batch) for batch in roots.states.reshape(-1, games, STATE_WORDS)]
-        self.rules = load_game().rules
+        self.rules, self.depths = load_game().rules, list[float]()
         self._next = 0
         engine_nanoseconds(self, seconds=0)
         expansion_nanoseconds(self)
-        self.depths, self.tree, self.evaluator = list[float](), 0.0, 0.0
 
     def work(self, size: int) -> int:
         """Searches `size` batches; a unit is a simulation."""
-        self.depths, self.tree, self.evaluator = [], 0.0, 0.0
         return sum(self._search_batch() for _ in range(size))
 
     def _search_batch(self) -> int:
         self._next = (self._next + 1) % len(self.batches)
         result = self.search(self.batches[self._next], self.rules)
         self.depths.append(result.mean_depth)
-        self.tree += result.seconds["tree"]
-        self.evaluator += result.seconds["evaluator"]
         return int(result.simulations.sum())
 
     @property
     def bytes_per_node(self) -> float:
         """Memory reserved for a node with its edges, the trees' other arrays included."""
         return self.search.memory / (self.search.games * (SIMULATIONS + 1))
-
-    @property
-    def evaluator_share(self) -> float:
-        """Share of the evaluator in the time of the kernels, in the last call of `work`."""
-        return self.evaluator / (self.tree + self.evaluator)
 
 
 def nodes_made(forest: Any, games: int) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
@@ -147,8 +160,9 @@ class Run:
 
 def measure_run(batches: Batches, seconds: float) -> Run:
     """Searches for so many processor seconds, then measures the parts."""
+    batches.depths, before = [], batches.evaluator.seconds
     sample = run_for(seconds, batches.work)
-    depth, evaluator = float(np.mean(batches.depths)), batches.evaluator_share
+    depth, evaluator = fmean(batches.depths), (batches.evaluator.seconds - before) / sample.seconds
     engine = engine_nanoseconds(batches, seconds / 10) / sample.nanoseconds
     expansion = median(expansion_nanoseconds(batches) for _ in batches.batches) / sample.nanoseconds
     return Run(sample, depth, evaluator, engine, expansion)

@@ -18,7 +18,7 @@ from engine_fast.position import Position, load_game
 from luna_ai.bench import search_gumbel, search_peers, search_shares
 from luna_ai.bench.report import print_report
 from luna_ai.bench.search import SearchBench, measure_search
-from luna_ai.bench.search_network import SIMULATIONS, Batches, nodes_made
+from luna_ai.bench.search_network import SIMULATIONS, Batches, measure_run, nodes_made
 from luna_ai.bench.search_report import SEARCH_SECTIONS
 from luna_ai.bench.search_trees import KINDS, Roots, bare_player, options_of, searcher
 from luna_ai.search.mcts import Search
@@ -213,8 +213,11 @@ def test_lockstep_batches_take_turns_and_report_depth():
     assert len(batches.batches) == 4
     played = batches.work(5)
     assert 0 < played <= 5 * 2 * SIMULATIONS
-    assert len(batches.depths) == 5
-    assert 0 < batches.evaluator_share < 1
+    assert batches.evaluator.seconds > 0
+    run = measure_run(batches, 0.001)
+    assert 1 < run.depth < SIMULATIONS
+    assert 0 < run.evaluator < 1 and 0 < run.engine < 1 and 0 < run.expansion < 1
+    batches.work(1)
     parents, chosen = nodes_made(batches.search._forest, games=2)
     assert 0 < len(parents) == len(chosen) <= 2 * SIMULATIONS
     game = load_game()
