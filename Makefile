@@ -42,13 +42,16 @@ test-all: lint
 bench: venv
 	$(BIN)/luna bench engine
 
+# What only the CUDA builds of PyTorch need is not pinned: they bring it themselves, and the CPU build does without.
 lock:
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet uv
 	for extra in "" dev; do \
 	  $(VENV)-lock/bin/uv pip compile --quiet --universal --upgrade --no-annotate --python-version 3.11 $${extra:+--extra $$extra} \
+	    --constraint constraints/cpu.txt \
 	    --custom-compile-command "make lock" --output-file requirements/$${extra:-base}.txt pyproject.toml || exit 1; \
 	done
+	sed -i.bak -E '/^(nvidia|cuda|triton)/d' requirements/dev.txt && rm -f requirements/dev.txt.bak
 	rm -rf $(VENV)-lock
 
 clean:
