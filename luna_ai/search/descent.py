@@ -20,10 +20,10 @@ from engine_fast.layout import MAX_PLAYERS, NONE, copy_position
 from luna_ai.bots.compiling import spliced
 from luna_ai.bots.greedy import choose_greedy
 from luna_ai.bots.offers import NOTHING, write_mask
-from luna_ai.search.compiling import called, inline, kernel
+from luna_ai.search.compiling import inline, kernel
 from luna_ai.search.proofs import prove_from_child
 from luna_ai.search.rollout import GREEDY_WEIGHTS, random_share, roll_out
-from luna_ai.search.scores import PUCT, UCT, first_play, progressive_bias, puct, uct
+from luna_ai.search.scores import PUCT, first_play, progressive_bias, puct, uct
 from luna_ai.search.transpositions import add_position, find_shared
 from luna_ai.search.tree import (
     DEEPEST,
@@ -38,6 +38,9 @@ from luna_ai.search.tree import (
     UNVISITED,
     mover_of,
 )
+
+NEVER = -1e30
+"""Score of an edge that loses for certain."""
 
 
 class Settings(NamedTuple):
@@ -138,7 +141,7 @@ def score_decisions(state: Any, rules: Any, workspace: Any) -> None:
         workspace.scores[best] = 0.0
 
 
-@called
+@inline
 def bring_forward(tree: Any, node: Any, settings: Any, generator: Any) -> None:
     """Brings the edge that is to be visited next to the front of the unvisited ones: the likeliest, or any of equals.
 
@@ -160,40 +163,54 @@ def bring_forward(tree: Any, node: Any, settings: Any, generator: Any) -> None:
 
 
 @inline
-def edge_score(tree: Any, edge: Any, total: Any, log_total: Any, settings: Any) -> Any:
-    """How much a visited edge is worth another visit."""
-    visits = np.float64(tree.edge_visits[edge])
-    mean = tree.edge_value[edge] / visits
-    if settings.rule == PUCT:
-        return puct(mean, tree.prior[edge], visits, total, settings.exploration)
-    score = uct(mean, visits, log_total, settings.exploration)
-    return score + progressive_bias(tree.prior[edge], visits, settings.bias) if settings.bias > 0.0 else score
+def score_by_uct(tree: Any, first: Any, end: Any, total: Any, settings: Any) -> None:
+    """Writes how much the visited edges `first` ... `end - 1` of a node are worth another visit into `tree.scores`.
+
+    A loop that only computes, since the compiler then does several edges at once.
+    """
+    log_total = np.log(total)
+    for edge in range(first, end):
+        visits = np.float64(tree.edge_visits[edge])
+        mean = tree.edge_value[edge] * np.reciprocal(visits)
+        score = uct(mean, visits, log_total, settings.exploration)
+        if settings.bias > 0.0:
+            score += progressive_bias(tree.prior[edge], visits, settings.bias)
+        tree.scores[edge - first] = NEVER if tree.edge_proof[edge] == LOST else score
 
 
-@called
+@inline
+def score_by_puct(tree: Any, first: Any, end: Any, total: Any, settings: Any) -> None:
+    """The same by the other rule."""
+    for edge in range(first, end):
+        visits = np.float64(tree.edge_visits[edge])
+        score = puct(tree.edge_value[edge] / visits, tree.prior[edge], visits, total, settings.exploration)
+        tree.scores[edge - first] = NEVER if tree.edge_proof[edge] == LOST else score
+
+
+@inline
 def select_edge(tree: Any, node: Any, settings: Any) -> Any:
     """The edge (int64) with the best score; with UCT one that has not been visited comes first.
 
-    Edges that are proven to lose are left out; not all are, or the node would be proven.
+    Edges that are proven to lose come last; not all are, or the node would be proven.
     """
     first = np.int64(tree.first_edge[node])
     due = first + tree.num_tried[node]
     any_left = due < first + tree.num_edges[node]
-    if any_left and settings.rule == UCT:
-        return due
     total = np.float64(tree.visits[node])
-    log_total = np.log(total)
-    best, best_score = first, -1e30
+    best, best_score = first, NEVER
+    if settings.rule == PUCT:
+        score_by_puct(tree, first, due, total, settings)
+        if any_left:
+            mean = tree.value[node, mover_of(tree, node)] / total
+            unvisited = first_play(mean, tree.tried_prior[node], settings.reduction)
+            best, best_score = due, puct(unvisited, tree.prior[due], 0.0, total, settings.exploration)
+    elif any_left:
+        return due
+    else:
+        score_by_uct(tree, first, due, total, settings)
     for edge in range(first, due):
-        if tree.edge_proof[edge] != LOST:
-            score = edge_score(tree, edge, total, log_total, settings)
-            if score > best_score:
-                best, best_score = np.int64(edge), score
-    if any_left:
-        mean = tree.value[node, mover_of(tree, node)] / total
-        unvisited = first_play(mean, tree.tried_prior[node], settings.reduction)
-        if puct(unvisited, tree.prior[due], 0.0, total, settings.exploration) > best_score:
-            best = due
+        if tree.scores[edge - first] > best_score:
+            best, best_score = np.int64(edge), tree.scores[edge - first]
     return best
 
 
@@ -270,7 +287,7 @@ def evaluate(
         )
 
 
-@called
+@inline
 def back_up(tree: Any, depth: Any, value: Any) -> None:
     """Adds the value to every node and edge of the path, deepest first, and what is proven by it."""
     tree.counters[DEEPEST] = max(tree.counters[DEEPEST], depth)

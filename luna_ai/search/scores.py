@@ -18,15 +18,16 @@ UCT, PUCT = 0, 1
 def uct(mean: Any, visits: Any, log_total: Any, exploration: Any) -> Any:
     """Upper confidence bound of a visited edge (Kocsis and Szepesvári, "Bandit based Monte-Carlo planning", 2006).
 
-    `log_total` is the logarithm of `total`: the same for all edges of a node.
+    `log_total` is the logarithm of `total`: the same for all edges of a node. `visits` is a float64, not 0 (not checked
+    here).
     """
-    return mean + exploration * np.sqrt(log_total / visits)
+    return mean + exploration * np.sqrt(log_total * np.reciprocal(visits))
 
 
 @inline
 def progressive_bias(prior: Any, visits: Any, weight: Any) -> Any:
     """A term for domain knowledge that fades with visits (Chaslot et al., "Progressive strategies", 2008)."""
-    return weight * prior / (visits + 1.0)
+    return weight * prior * np.reciprocal(visits + 1.0)
 
 
 @inline

@@ -18,7 +18,7 @@ from engine_fast import layout
 from engine_fast.batch import position_hash
 from engine_fast.bits import U0, U1
 from engine_fast.layout import OVER, copy_position
-from luna_ai.search.compiling import called, inline
+from luna_ai.search.compiling import inline
 from luna_ai.search.proofs import prove_terminal
 from luna_ai.search.tree import NO_NODE, add_node
 
@@ -38,7 +38,7 @@ def same_position(one: Any, other: Any) -> Any:
     return differing == U0
 
 
-@called
+@inline
 def slot_of(tree: Any, state: Any) -> Any:
     """Where a position stands in the table, or the empty slot where it belongs, uint64."""
     last = np.uint64(tree.table.shape[0] - 1)
@@ -48,13 +48,13 @@ def slot_of(tree: Any, state: Any) -> Any:
     return slot
 
 
-@called
+@inline
 def find_shared(tree: Any, state: Any) -> Any:
     """The node (int64) of a position if the tree shares nodes and has it, else -1."""
     return np.int64(tree.table[slot_of(tree, state)]) if shares_nodes(tree) else np.int64(NO_NODE)
 
 
-@called
+@inline
 def add_position(tree: Any, state: Any, value: Any) -> Any:
     """A fresh node (int64) for a position that has none yet, -1 when all are used; `value`: scratch, `float64[4]`."""
     node = np.int64(add_node(tree))

@@ -62,6 +62,7 @@ class Tree(NamedTuple):
     ]  # [T] node of each position by its hash, NO_NODE in empty slots; T = 1: nodes are not shared
     path_node: NDArray[np.int32]  # [MAX_DEPTH] nodes of the simulation under way
     path_edge: NDArray[np.int32]  # [MAX_DEPTH] edges between them
+    scores: NDArray[np.float64]  # [NUM_ACTIONS] what edges of a node are worth another visit
     counters: NDArray[np.int64]  # [NUM_COUNTERS] named by the indices above
 
 
@@ -91,6 +92,7 @@ def new_tree(nodes: int, edges: int, shared: bool = False) -> Tree:
         table=np.full(slots, NO_NODE, dtype=np.int32),
         path_node=np.zeros(MAX_DEPTH, dtype=np.int32),
         path_edge=np.zeros(MAX_DEPTH, dtype=np.int32),
+        scores=np.zeros(NUM_ACTIONS, dtype=np.float64),
         counters=np.zeros(NUM_COUNTERS, dtype=np.int64),
     )
 
@@ -99,7 +101,7 @@ def bytes_per_node(edges_per_node: float) -> float:
     """Memory of a node with its edges; shared nodes take 8 to 16 bytes more, for the table."""
     tree = new_tree(1, 1)
     per_edge = ("action", "child", "prior", "edge_visits", "edge_value", "edge_proof")
-    apart = (*per_edge, "table", "path_node", "path_edge", "counters")
+    apart = (*per_edge, "table", "path_node", "path_edge", "scores", "counters")
     node = sum(array.nbytes for name, array in tree._asdict().items() if name not in apart)
     return float(node + edges_per_node * sum(getattr(tree, name).itemsize for name in per_edge))
 
