@@ -115,12 +115,13 @@ def match_row(match: Figures) -> list[str]:
     """A row of `match_table`."""
     reverse = match["reverse"]
     games = match["games"] + (reverse["games"] if reverse else 0)
+    without = "the same" if match["players"] == 2 else "not played"
     return [
         match["opponent"],
         str(match["players"]),
         f"{100 * match['equal_share']:.1f}",
         with_interval(*ends(match["share"])),
-        with_interval(*ends(reverse["share"])) if reverse else "the same",
+        with_interval(*ends(reverse["share"])) if reverse else without,
         verdict_of(match),
         f"{match['blocks']:,}",
         f"{games:,}",

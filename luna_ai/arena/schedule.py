@@ -95,7 +95,7 @@ def round_robin(arena: RoundRobin, players: int) -> Event:
 def match(arena: Challenge, players: int, number: int) -> Event:
     """The match against one opponent at one player count; alpha is shared out evenly among all matches."""
     challenger, opponent, others = arena.challenger, arena.against[number], players - 1
-    tables = ((challenger, *[opponent] * others), (opponent, *[challenger] * others))[: 1 if players == 2 else 2]
+    tables = ((challenger, *[opponent] * others), (opponent, *[challenger] * others))[: 1 if players == 2 or arena.one_sided else 2]
     seatings = tuple(seatings_of(table, arena.seatings) for table in tables)
     test = SequentialTest(
         equal=1 / players,

@@ -107,6 +107,7 @@ class Challenge(Arena):
         min_deals: deals before the first look.
         alpha: chance of any "better" if the challenger is not, over all matches.
         beta: chance of "not better" if it is better by `better_by`, in each match.
+        one_sided: leave the reverse out, one opponent among copies of the challenger.
     """
 
     mode = "challenger"
@@ -118,6 +119,7 @@ class Challenge(Arena):
     min_deals: int = MIN_BLOCKS
     alpha: float = ALPHA
     beta: float = BETA
+    one_sided: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

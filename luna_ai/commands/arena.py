@@ -33,6 +33,7 @@ class Config(RuleOptions, Seeded, Parallel, WritesJson):
     players: tuple[Players, ...] = argument((2, 3, 4), "numbers of players, each reported by itself")
     better_by: float = argument(0.02, "match: win share above 1/N to decide on", low=0.001, high=0.5)
     min_deals: int = argument(30, "match: deals before the first look at the test", low=2, high=10_000_000)
+    one_sided: bool = argument(False, "match: leave the reverse out (one opponent among copies of the challenger)")
     max_deals: int = argument(3000, "match: deals at which it ends undecided", low=2, high=10_000_000)
     deals: int = argument(50, "round robin: deals for each group of players", low=1, high=10_000_000)
     max_groups: int = argument(
@@ -84,5 +85,5 @@ def _arena(config: Config):  # type: ignore[no-untyped-def]  # luna_ai.arena is 
         raise UserError("say either --agents (round robin) or --challenger and --against (matches)")
     if config.challenger is None:
         return RoundRobin(agents=agents, deals=config.deals, max_groups=config.max_groups, **common)
-    sizes = {key: getattr(config, key) for key in ("better_by", "min_deals", "max_deals")}
+    sizes = {key: getattr(config, key) for key in ("better_by", "min_deals", "max_deals", "one_sided")}
     return Challenge(challenger=parse_player(config.challenger).name, against=against, **sizes, **common)

@@ -13,6 +13,7 @@ from rich.console import Console
 from scipy import sparse
 
 from luna_ai.arena import Challenge, RoundRobin, figures_of, print_arena, run_arena, save_arena
+from luna_ai.arena.report import match_row
 from luna_ai.arena.resampling import block_weights, degrees_of, resampled_sums, shares_of, strata_of
 from luna_ai.arena.scalars import scalars_of, write_scalars
 from luna_ai.config import UserError
@@ -167,6 +168,13 @@ class TestMatches:
         assert found[0]["reverse"] is None
         assert found[2]["reverse"]["share"]["mean"] < 1 / 3
         assert found[2]["reverse"]["blocks"] == found[2]["blocks"]
+
+    def test_one_sided_matches_play_the_first_table_only(self, matches):
+        arena = replace(MATCH, one_sided=True, players=(3,))
+        found = figures_of(run_arena(arena, games()))
+        assert [match["reverse"] for match in found["matches"]] == [None, None]
+        assert found["games"] == sum(match["games"] for match in found["matches"])
+        assert match_row(found["matches"][0])[4] == "not played"
 
     def test_what_is_better_is_so_after_holms_correction(self, matches):
         for match in figures_of(matches)["matches"]:
