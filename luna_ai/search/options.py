@@ -38,9 +38,9 @@ class SearchOptions:
     sims: int = 400
     seconds: float | None = None
     rule: str = "puct"
-    c: float = 0.5
+    c: float = 1.0
     bias: float = 0.5
-    fpu: float = 0.2
+    fpu: float = 0.0
     sharpness: float = 2.0
     spread: float = 0.1
     rollout: str = "greedy"
