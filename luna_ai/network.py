@@ -25,12 +25,12 @@ from torch.nn import functional
 from engine_fast.actions import ACTIONS, NUM_ACTIONS
 from engine_fast.layout import MAX_PLAYERS, NUM_SOURCES
 from luna_ai.learning.feature_table import AXES, FEATURES, NUM_FEATURES, OFFSET
+from luna_ai.learning.residual_kernel import NORM_EPSILON
 
 KINDS = ("residual", "attention")
 MARGIN_UNIT = 10.0
 """Influence in one unit of the margin and source heads."""
-HEAD_SCALE = 0.01
-NORM_EPSILON = 1e-5
+HEAD_SCALE, EPSILON = 0.01, float(NORM_EPSILON)
 NUM_ISLES, NUM_TILES = AXES["kind"], AXES["tile"]
 
 
@@ -118,7 +118,7 @@ class ResidualBlock(nn.Module):
     def __init__(self, width: int, inner: int) -> None:
         """A block that starts as the identity."""
         super().__init__()
-        self.norm = nn.RMSNorm(width, eps=NORM_EPSILON)
+        self.norm = nn.RMSNorm(width, eps=EPSILON)
         self.first, self.second = nn.Linear(width, inner), small(nn.Linear(inner, width), 0.0)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -137,7 +137,7 @@ class ResidualNetwork(nn.Module):
         width = config.width
         self.stem = nn.Linear(NUM_FEATURES, width)
         self.blocks = nn.ModuleList(ResidualBlock(width, config.inner) for _ in range(config.blocks))
-        self.norm = nn.RMSNorm(width, eps=NORM_EPSILON)
+        self.norm = nn.RMSNorm(width, eps=EPSILON)
         self.policy, self.win = small(nn.Linear(width, NUM_ACTIONS)), small(nn.Linear(width, MAX_PLAYERS))
         self.margin = small(nn.Linear(width, MAX_PLAYERS))
         self.sources = small(nn.Linear(width, MAX_PLAYERS * NUM_SOURCES))
@@ -159,7 +159,7 @@ class AttentionBlock(nn.Module):
         """A block that starts as the identity."""
         super().__init__()
         self.heads = config.heads
-        self.norm = nn.RMSNorm(config.width, eps=NORM_EPSILON)
+        self.norm = nn.RMSNorm(config.width, eps=EPSILON)
         self.project = nn.Linear(config.width, 3 * config.width)
         self.merge = small(nn.Linear(config.width, config.width), 0.0)
         self.feed = ResidualBlock(config.width, config.inner)
@@ -241,7 +241,7 @@ class AttentionNetwork(nn.Module):
         self.inputs["rest"] = nn.Linear(len(rest), width)
         self.names = nn.Parameter(0.1 * torch.randn(NUM_ISLES + NUM_TILES + MAX_PLAYERS + 1, width))  # [T, D]
         self.blocks = nn.ModuleList(AttentionBlock(config) for _ in range(config.blocks))
-        self.norm = nn.RMSNorm(width, eps=NORM_EPSILON)
+        self.norm = nn.RMSNorm(width, eps=EPSILON)
         self.register_buffer("place", torch.from_numpy(columns.place), persistent=False)
         self.policy = small(nn.Linear(width, NUM_ACTIONS))
         self.isle_policy, self.tile_policy = (
