@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -253,3 +256,27 @@ def growth_over(searches: int) -> int:
 @pytest.mark.parametrize("searches", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_memory_stays_flat(searches: int) -> None:
     assert growth_over(searches) < 4 << 20
+
+
+PLAIN_PYTHON = """
+from engine_fast import Position
+from luna_ai.search.mcts import Search
+from luna_ai.search.options import parse_options
+for options in ("sims=12,rounds=0,rule=uct,rollout=uniform,sharpness=0", "sims=6,transpositions=true", "rollout=mixed"):
+    search = Search(parse_options(options + ("" if "sims" in options else ",sims=4")), seed=3)
+    for text in ("", "place-shrine book"):
+        position = Position.new(3, seed=4)
+        found = search(position.play(text) if text else position)
+        print([(one.action, one.visits, round(one.prior, 6)) for one in found.candidates], found.values.round(9))
+"""
+
+
+@pytest.mark.slow
+def test_the_search_is_the_same_without_compiling() -> None:
+    printed = []
+    for disabled in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONWARNINGS": "ignore"}
+        done = subprocess.run([sys.executable, "-c", PLAIN_PYTHON], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout)
+    assert printed[0] == printed[1] and printed[0].count("[(") == 6
