@@ -1,9 +1,9 @@
 """Who plays: names of players, and players as Python objects.
 
-A name is `random`, `greedy`, `strategy:NAME` (see `luna_ai.strategies`) or `mcts:KEY=VALUE,...` (see
-`luna_ai.search.options`), and prints back in full in every result. Kernels take the number that stands for a bot
-(`PlayerSpec.code`); a search decides from Python. Importing this module is light: the kernels are
-loaded when the first player is made.
+A name is `random`, `greedy`, `strategy:NAME` (see `luna_ai.strategies`), `mcts:KEY=VALUE,...` (see
+`luna_ai.search.options`) or `net:PATH,KEY=VALUE,...` (see `luna_ai.network_options`), and prints back in full in every
+result. Kernels take the number that stands for a bot (`PlayerSpec.code`); a search and a network decide from Python.
+Importing this module is light: kernels and torch are loaded when the first player who needs them is made.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from luna_ai.network_options import NET, NetOptions, parse_net
 from luna_ai.search.options import PREFIX, SearchOptions, parse_options
 from luna_ai.strategies import STRATEGIES
 
@@ -27,6 +28,8 @@ CODES = {"random": RANDOM, "greedy": GREEDY} | {
 }
 """Code of each player that plays inside kernels, by name."""
 
+SEARCHES = f"{PREFIX}:sims=400, {NET}:PATH,sims=64"
+
 
 class UnknownPlayer(ValueError):
     """A name that no player has, or a number of names that does not fill the table."""
@@ -39,12 +42,14 @@ class PlayerSpec:
     Attributes:
         name: the full name.
         code: the number by which kernels know it, SEARCH if they do not.
-        search: options of a search, None for a bot.
+        search: options of a search with playouts, None for others.
+        network: options of a network, None for others.
     """
 
     name: str
     code: int
     search: SearchOptions | None = None
+    network: NetOptions | None = None
 
     def __str__(self) -> str:
         """The full name."""
@@ -65,14 +70,18 @@ def parse_player(name: str) -> PlayerSpec:
 
     Raises:
         UnknownPlayer: nobody has this name; the message lists the allowed ones.
-        SearchOptionError: an option of a search is unknown or has a value that is not allowed.
+        SearchOptionError, NetOptionError: an option is unknown or has a value that is not allowed, or there is no
+            such file.
     """
     kind, colon, options = name.partition(":")
+    if kind == NET and options:
+        network = parse_net(options)
+        return PlayerSpec(network.name, SEARCH, network=network)
     if kind == PREFIX and (options or not colon):
         search = parse_options(options)
         return PlayerSpec(search.name, SEARCH, search)
     if name not in CODES:
-        raise UnknownPlayer(f"player {name!r} is unknown; allowed: {', '.join(CODES)}, {PREFIX}:sims=400")
+        raise UnknownPlayer(f"player {name!r} is unknown; allowed: {', '.join(CODES)}, {SEARCHES}")
     return PlayerSpec(name, CODES[name])
 
 
@@ -142,6 +151,11 @@ def make_player(spec: PlayerSpec | str, seed: int | None = None) -> Player:
 
     Raises:
         UnknownPlayer: nobody has this name.
+        CheckpointError, EvaluatorError, NetOptionError: a network cannot be read or evaluated.
     """
     known = parse_player(spec) if isinstance(spec, str) else spec
+    if known.network is not None:
+        from luna_ai.network_player import NetworkPlayer
+
+        return NetworkPlayer(known, known.network, seed)
     return SearchPlayer(known, seed) if known.search is not None else KernelPlayer(known, seed)

@@ -33,17 +33,19 @@ from engine_fast.layout import INFLUENCE_BIAS, LEDGER_SOURCES, MAX_PLAYERS, NUM_
 from engine_fast.position import Game, Position, load_game
 from engine_fast.ruleset import RuleSet
 from engine_fast.setup import SETUPS, add_handicaps
-from luna_ai import bots, search
 from luna_ai.bots.games import play_batch
 from luna_ai.bots.workspace import Workspace, new_workspace
 from luna_ai.config import parse_ruleset
 from luna_ai.interrupt import Interrupts
-from luna_ai.players import make_player, parse_player
+from luna_ai.players import SEARCH, make_player, parse_player
 from luna_ai.schedule import SCHEDULE_SCHEMA
 from luna_ai.search.options import PREFIX
 from luna_ai.slow_games import play_slowly
 
-BOTS_FOLDER, SEARCH_FOLDER = Path(bots.__file__).parent, Path(search.__file__).parent
+HERE = Path(__file__).resolve().parent
+PLAYING_FOLDERS = (ENGINE_FOLDER, HERE / "bots", HERE / "search", HERE / "search" / "lockstep", HERE / "learning")
+PLAYING_FILES = ("network.py", "evaluator.py", "network_player.py")
+"""Sources that decide what a player does."""
 SLICE = 64
 """Games between two looks at the stop sign: well below 0.1 s."""
 GameLoader = Callable[[str, RuleSet], Game]
@@ -94,9 +96,14 @@ def play_rows(
 
 
 def slice_size(schedule: pl.DataFrame) -> int:
-    """Games to play between two looks at the stop sign: one where somebody searches."""
-    names = schedule["agents"].explode().unique()
-    return 1 if any(parse_player(name).search is not None for name in names) else SLICE
+    """Games to play between two looks at the stop sign: one where somebody decides from Python."""
+    return 1 if slow_names(schedule) else SLICE
+
+
+def slow_names(schedule: pl.DataFrame) -> list[str]:
+    """The players who do not play inside kernels."""
+    names = schedule["agents"].explode().unique().sort()
+    return [name for name in names if parse_player(name).code == SEARCH]
 
 
 def same_kind(schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -305,11 +312,20 @@ class Runner:
         return pl.concat(tables) if tables else pl.DataFrame()
 
     def _warm_search(self, schedule: pl.DataFrame) -> None:
-        """Compiles the search here before processes do it side by side."""
-        if not self._search_is_warm and len(schedule) and slice_size(schedule) == 1:
-            player, position = make_player(f"{PREFIX}:sims=4,nodes=8", seed=0), Position.new(2, seed=0)
+        """Compiles searches and reads networks here before processes do it side by side; a bad network is told at once.
+
+        Raises:
+            ValueError: a network cannot be read; one line.
+        """
+        if self._search_is_warm or not len(schedule) or not (names := slow_names(schedule)):
+            return
+        small = {name: name for name in names if parse_player(name).network is not None}
+        if len(small) < len(names):
+            small[PREFIX] = f"{PREFIX}:sims=4,nodes=8"
+        for name in small.values():
+            player, position = make_player(name, seed=0), Position.new(2, seed=0)
             player.choose(position.play(player.choose(position)))  # the second decision carries the tree over
-            self._search_is_warm = True
+        self._search_is_warm = True
 
     def _played_here(self, schedule: pl.DataFrame) -> Iterator[pl.DataFrame]:
         for rows in schedule.iter_slices(slice_size(schedule)):
@@ -364,11 +380,13 @@ def versions() -> dict[str, str]:
 
 
 def sources_of_kernels() -> str:
-    """A hash of what engine, bots and search are made of: a run is not resumed by a program that plays differently."""
+    """A hash of what engine, bots, search and networks are made of: a program that plays differently resumes no run."""
     digest = hashlib.sha256()
-    for folder in (ENGINE_FOLDER, BOTS_FOLDER, SEARCH_FOLDER):
+    for folder in PLAYING_FOLDERS:
         for path in sorted((*folder.glob("*.py"), *folder.glob("*.npz"))):
             digest.update(path.read_bytes())
+    for name in PLAYING_FILES:
+        digest.update((HERE / name).read_bytes())
     return digest.hexdigest()[:16]
 
 
