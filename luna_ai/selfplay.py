@@ -1,0 +1,287 @@
+"""Self-play: games of a plan played side by side, and the samples they leave.
+
+A *plan* says of each game its deal, who sits where and where its chance comes from; it follows from (seed of the run,
+actor, index of the game) alone. `SelfPlay` plays plans to their end: all games decide in step, the leaves of their
+searches form one batch. A game depends on its plan and on the networks, not on its neighbours, the number of slots or
+the order of games; so a process that dies loses only games that can be played again.
+
+Playout caps (Wu, "Accelerating Self-Play Learning in Go", 2019, section 3.1): a random part of decisions is searched
+in full and gives a policy target (the improved policy of Danihelka et al. 2022), the others get a short search and
+only tell how the game went. Forced decisions, and those of bots and past networks, are no samples. One action can be
+many decisions (a Journey lifts and lands step by step): each of k samples of one action weighs k^-action_power, so
+that with 1, the usual, every action counts the same.
+
+One thread; neither torch nor Ray is imported here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from engine_fast.actions import ACTIONS, BLOCK_INDEX, MASK_WORDS, NUM_ACTIONS, NUM_BLOCKS
+from engine_fast.batch import apply_batch, legal_batch
+from engine_fast.layout import MAX_PLAYERS, NONE, NUM_SOURCES, OVER, STATE_WORDS, columns
+from engine_fast.position import Game
+from engine_fast.setup import set_up_into
+from luna_ai.bots.choosing import choose_into
+from luna_ai.bots.games import HASH_SEED
+from luna_ai.bots.workspace import new_workspace
+from luna_ai.game_plans import ABSENT, PAST, SELF, Plan, SelfPlayError
+from luna_ai.game_results import Log, Table, game_rows, samples_of
+from luna_ai.samples import Samples
+from luna_ai.search.evaluators import Evaluator
+from luna_ai.search.network_search import NetworkOptions, NetworkSearch
+from luna_ai.training_config import SelfPlayOptions
+
+BLOCK_OF_ACTION = np.array([BLOCK_INDEX[action.block.name] for action in ACTIONS])
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What the games of a plan left.
+
+    Attributes:
+        samples: of all games, in the order of the plan.
+        games: one row a game and seat.
+        kinds: `int64[NUM_BLOCKS]`, decisions by block of the action table.
+        decisions: all decisions.
+        forced: those that were the only legal ones.
+        searched: those that were searched, in full or capped.
+        asked: positions put before the evaluators.
+        seconds: wall time: `evaluator`, `tree` (with the engine's steps inside), `all`.
+    """
+
+    samples: Samples
+    games: pl.DataFrame
+    kinds: NDArray[np.int64]
+    decisions: int
+    forced: int
+    searched: int
+    asked: int
+    seconds: dict[str, float]
+
+
+class _Round(NamedTuple):
+    """The decisions that are due; R of them."""
+
+    game: NDArray[np.int64]  # [R]
+    slot: NDArray[np.int64]  # [R]
+    state: NDArray[np.uint64]  # [R, STATE_WORDS]
+    chosen: NDArray[np.int64]  # [R], written
+
+
+class SelfPlay:
+    """Plays plans. Its memory is reserved when it is made."""
+
+    def __init__(self, options: SelfPlayOptions, game: Game, slots: int | None = None) -> None:
+        """Prepares the searches.
+
+        Args:
+            options: budgets of the searches and weights of samples.
+            game: sheet and rule set of all games.
+            slots: games side by side; None for `options.slots`.
+        """
+        self.options, self.game = options, game
+        self.slots = slots or options.slots
+        self._parked = forced_position(game)
+        self._workspace = new_workspace()
+        sims = (options.sims, options.fast_sims, options.fast_sims)
+        self._searches = [self._new_search(each) for each in sims]
+        self._kinds, self._forced, self._searched, self._asked = np.zeros(NUM_BLOCKS, dtype=np.int64), 0, 0, 0
+        self._seconds: dict[str, float] = {}
+
+    def _new_search(self, sims: int) -> NetworkSearch:
+        options = NetworkOptions(
+            rule="gumbel",
+            sims=sims,
+            considered=self.options.considered,
+            gumbel_scale=self.options.gumbel_scale,
+            c_scale=self.options.c_scale,
+        )
+        return NetworkSearch(options, _Nobody(), games=self.slots, seed=0)
+
+    def play(
+        self,
+        plan: Plan,
+        evaluator: Evaluator,
+        past: Evaluator | None = None,
+        version: int = 0,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Collected | None:
+        """Plays all games of a plan to their end.
+
+        Args:
+            plan: the games.
+            evaluator: of the network.
+            past: of the past network, where the plan has one.
+            version: written beside every sample.
+            stop: asked between two rounds of decisions; once it says yes, nothing is returned.
+
+        Returns:
+            What the games left; None if it was stopped.
+        """
+        if past is None and (plan.codes == PAST).any():
+            raise SelfPlayError("a past network plays in this plan, but none is given")
+        began = time.perf_counter()
+        for search, who in zip(self._searches, (evaluator, evaluator, past or evaluator), strict=True):
+            search.evaluator = who
+        self._kinds[:], self._forced, self._searched, self._asked = 0, 0, 0, 0
+        self._seconds = {"evaluator": 0.0, "tree": 0.0}
+        table, logs = self._begin(plan), list[Log]()
+        while (table.slot >= 0).any():
+            if stop():
+                return None
+            logs += self._decide(table)
+            self._refill(table)
+        self._seconds["all"] = time.perf_counter() - began
+        return self._collected(table, logs, version)
+
+    def _begin(self, plan: Plan) -> Table:
+        count = len(plan.number)
+        ledger = np.zeros((count, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
+        table = Table(
+            plan=plan._replace(chance=plan.chance.copy()),
+            state=plan.state.copy(),
+            ledger=ledger,
+            decisions=np.zeros(count, dtype=np.int64),
+            actions=np.zeros(count, dtype=np.int64),
+            hashes=np.full(count, HASH_SEED, dtype=np.uint64),
+            slot=np.full(self.slots, -1),
+            waiting=0,
+        )
+        self._refill(table)
+        return table
+
+    def _refill(self, table: Table) -> None:
+        """Takes games that are over from their slots and begins the next ones there."""
+        seated = table.slot >= 0
+        over = np.zeros(self.slots, dtype=np.bool_)
+        over[seated] = columns(table.state[table.slot[seated]], "phase") == int(OVER)
+        table.slot[over] = -1
+        for slot in np.flatnonzero(table.slot < 0)[: len(table.state) - table.waiting]:
+            table.slot[slot] = table.waiting
+            for search, seed in zip(self._searches, table.plan.search[table.waiting], strict=True):
+                search.forest.generator[slot, 0] = seed
+            table.waiting += 1
+
+    def _decide(self, table: Table) -> list[Log]:
+        """One decision of every game; returns the samples among them."""
+        slots = np.flatnonzero(table.slot >= 0)
+        games = table.slot[slots]
+        due = _Round(games, slots, table.state[games], np.full(len(games), -1))
+        table.actions[games] += columns(due.state, "pending") == int(NONE)
+        masks = np.zeros((len(games), MASK_WORDS), dtype=np.uint64)
+        legal_batch(due.state, self.game.rules, masks)
+        forced = np.bitwise_count(masks).sum(axis=1) == 1
+        due.chosen[forced] = only_decisions(masks[forced])
+        code = np.where(forced, ABSENT, table.plan.codes[games, columns(due.state, "to_move")])
+        self._ask_bots(table, due, code)
+        full = coins(table.plan.coin[games], table.decisions[games]) < self.options.full_share
+        logs = [
+            self._ask_search(0, table, due, np.flatnonzero((code == SELF) & full)),
+            self._ask_search(1, table, due, np.flatnonzero((code == SELF) & ~full)),
+        ]
+        self._ask_search(2, table, due, np.flatnonzero(code == PAST))
+        self._apply(table, due)
+        self._forced += int(forced.sum())
+        return [log for log in logs if log is not None]
+
+    def _ask_bots(self, table: Table, due: _Round, code: NDArray[np.int64]) -> None:
+        for place in np.flatnonzero(code >= 0):
+            chance = table.plan.chance[due.game[place]]
+            due.chosen[place] = choose_into(
+                int(code[place]), due.state[place], self.game.rules, chance, self._workspace
+            )
+
+    def _ask_search(self, which: int, table: Table, due: _Round, places: NDArray[np.int64]) -> Log | None:
+        """Searches some of the decisions that are due: `which` is 0 in full, 1 capped, 2 for the past network."""
+        if not len(places):
+            return None
+        slots, games = due.slot[places], due.game[places]
+        states = np.repeat(self._parked, self.slots, axis=0)
+        states[slots] = due.state[places]
+        found = self._searches[which](states, self.game.rules)
+        due.chosen[places] = found.chosen[slots]
+        self._searched, self._asked = self._searched + len(places), self._asked + found.asked
+        for part, seconds in found.seconds.items():
+            self._seconds[part] += seconds
+        policy = found.policy[slots] if which == 0 else np.zeros((0, NUM_ACTIONS), dtype=np.float32)
+        rows, ids = np.nonzero(policy)
+        size = np.bincount(rows, minlength=len(places)).astype(np.int32)
+        kept = (table.ledger[games], found.root_values[slots], size, ids.astype(np.uint16), policy[rows, ids])
+        return Log(games, table.actions[games], due.state[places], *kept)
+
+    def _apply(self, table: Table, due: _Round) -> None:
+        ledgers = table.ledger[due.game]
+        apply_batch(due.state, due.chosen, self.game.rules, ledgers)
+        table.state[due.game], table.ledger[due.game] = due.state, ledgers
+        table.decisions[due.game] += 1
+        table.hashes[due.game] = mixed(table.hashes[due.game], due.chosen.astype(np.uint64))
+        self._kinds += np.bincount(BLOCK_OF_ACTION[due.chosen], minlength=NUM_BLOCKS)
+
+    def _collected(self, table: Table, logs: list[Log], version: int) -> Collected:
+        return Collected(
+            samples=samples_of(table.state, table.ledger, logs, self.options, version),
+            games=game_rows(table),
+            kinds=self._kinds.copy(),
+            decisions=int(table.decisions.sum()),
+            forced=self._forced,
+            searched=self._searched,
+            asked=self._asked,
+            seconds=dict(self._seconds),
+        )
+
+
+class _Nobody:
+    """Stands where an evaluator will be."""
+
+    name = "nobody"
+
+    def evaluate(self, *asked: object) -> None:
+        raise SelfPlayError("no evaluator is given")
+
+
+def forced_position(game: Game) -> NDArray[np.uint64]:
+    """A position with one legal decision, `uint64[1, STATE_WORDS]`: in an empty slot it costs no evaluation."""
+    mask, ledger = np.zeros((1, MASK_WORDS), dtype=np.uint64), np.zeros((1, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
+    workspace = new_workspace()
+    for seed in range(1000):
+        chance, state = np.array([seed], dtype=np.uint64), np.zeros((1, STATE_WORDS), dtype=np.uint64)
+        set_up_into(state[0], 2, 0, 0, chance, game.rules)
+        while columns(state, "phase")[0] != int(OVER):
+            legal_batch(state, game.rules, mask)
+            if np.bitwise_count(mask).sum() == 1:
+                return state
+            chosen = choose_into(0, state[0], game.rules, chance, workspace)
+            apply_batch(state, np.array([int(chosen)]), game.rules, ledger)
+    raise SelfPlayError("no forced decision in 1000 random games; this sheet and rule set cannot be learned")
+
+
+def only_decisions(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The ids in masks of one decision, `uint64[B, MASK_WORDS] -> int64[B]`."""
+    word = np.argmax(masks != 0, axis=1)
+    bits = masks[np.arange(len(masks)), word]
+    found: NDArray[np.int64] = 64 * word + np.bitwise_count(bits - np.uint64(1)).astype(np.int64)
+    return found
+
+
+def mixed(hashed: NDArray[np.uint64], word: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """`engine_fast.bits.mix` of arrays."""
+    z = (hashed ^ word) * np.uint64(0xBF58476D1CE4E5B9)
+    return z ^ (z >> np.uint64(29))
+
+
+def coins(seeds: NDArray[np.uint64], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Random numbers in [0, 1), one for each seed and number (SplitMix64, Steele et al. 2014)."""
+    z = seeds + numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    drawn: NDArray[np.float64] = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2.0**53
+    return drawn
