@@ -110,7 +110,7 @@ def read_samples(path: Path) -> Samples:
     """Samples that `write_samples` wrote.
 
     Raises:
-        OSError, ValueError, KeyError: the file is missing or damaged.
+        OSError, ValueError, KeyError, BadZipFile: the file is missing or damaged.
     """
     with np.load(path, allow_pickle=False) as file:
         return Samples(**{name: file[name] for name in Samples._fields})
