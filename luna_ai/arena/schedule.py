@@ -95,7 +95,9 @@ def round_robin(arena: RoundRobin, players: int) -> Event:
 def match(arena: Challenge, players: int, number: int) -> Event:
     """The match against one opponent at one player count; alpha is shared out evenly among all matches."""
     challenger, opponent, others = arena.challenger, arena.against[number], players - 1
-    tables = ((challenger, *[opponent] * others), (opponent, *[challenger] * others))[: 1 if players == 2 or arena.one_sided else 2]
+    tables = [(challenger, *[opponent] * others), (opponent, *[challenger] * others)]
+    if players == 2 or arena.one_sided:
+        del tables[1:]  # with two players both are the same
     seatings = tuple(seatings_of(table, arena.seatings) for table in tables)
     test = SequentialTest(
         equal=1 / players,
@@ -106,7 +108,7 @@ def match(arena: Challenge, players: int, number: int) -> Event:
         beta=arena.beta,
         min_blocks=arena.min_deals,
     )
-    return Event(number, players, tables, seatings, arena.max_deals * len(tables), opponent, test)
+    return Event(number, players, tuple(tables), seatings, arena.max_deals * len(tables), opponent, test)
 
 
 def seatings_of(table: Group, kind: str) -> tuple[Group, ...]:

@@ -60,11 +60,6 @@ class Timed:
         self.seconds += time.thread_time() - began
 
 
-def forest_of(search: NetworkSearch) -> Any:
-    """The arrays of the trees that the last search left."""
-    return search._forest
-
-
 class Batches:
     """Searches batches of games, one after another; `depths` collects the mean depths that the searches report."""
 
@@ -106,7 +101,7 @@ def nodes_made(forest: Any, games: int) -> tuple[NDArray[np.uint64], NDArray[np.
 def engine_nanoseconds(batches: Batches, seconds: float) -> float:
     """Processor time of the engine for a simulation: its nodes made again."""
     played = batches.work(1)
-    parents, chosen = nodes_made(forest_of(batches.search), batches.search.games)
+    parents, chosen = nodes_made(batches.search.forest, batches.search.games)
     state, ledger = np.zeros(STATE_WORDS, dtype=np.uint64), new_ledger()
     sample = time_work(seconds, len(chosen), lambda: leaves.make_nodes(parents, chosen, batches.rules, state, ledger))
     return sample.nanoseconds * len(chosen) / played
@@ -115,7 +110,7 @@ def engine_nanoseconds(batches: Batches, seconds: float) -> float:
 def expansion_nanoseconds(batches: Batches) -> float:
     """Processor time of giving a node its edges, for a simulation: done again in batches, into emptied trees."""
     played, search = batches.work(1), batches.search
-    forest, places, seconds = forest_of(search), search._leaves, 0.0
+    forest, places, seconds = search.forest, search.leaves, 0.0
     nodes = np.flatnonzero((forest.first_edge >= 0) & (forest.parent >= 0) & (forest.visits > 0))
     forest.edges_used[:] = 0
     for first in range(0, len(nodes), search.games):
@@ -124,7 +119,7 @@ def expansion_nanoseconds(batches: Batches) -> float:
         legal_batch(states, batches.rules, masks)
         search.evaluator.evaluate(states, masks, batches.rules, places.logits[: len(some)], places.value[: len(some)])
         began = time.thread_time()
-        leaves.expand_again(forest, some, places, search._numbers, search._scratch)
+        leaves.expand_again(forest, some, places, search.numbers, search.scratch)
         seconds += time.thread_time() - began
     return 1e9 * seconds / played
 

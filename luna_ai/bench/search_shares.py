@@ -35,11 +35,6 @@ PARTS = ("apply", "mask", "playout")
 """What is asked for again, run by run."""
 
 
-def tree_of(search: Search) -> Tree:
-    """The tree that the last search left."""
-    return search._tree
-
-
 @dataclass(frozen=True)
 class Asked:
     """What searches asked for, in all roots.
@@ -72,7 +67,7 @@ def ask(options: SearchOptions, roots: Roots, seed: int) -> Asked:
     rows: list[tuple[NDArray[Any], ...]] = []
     for position in roots.positions:
         made_now = search(position).played
-        tree = tree_of(search)
+        tree = search.tree
         count = int(tree.counters[NODES_USED])
         totals += (made_now, count, int(tree.counters[EDGES_USED]))
         open_nodes = np.flatnonzero(tree.first_edge[:count] != UNEXPANDED)

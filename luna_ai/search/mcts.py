@@ -83,7 +83,13 @@ class SearchResult:
 
 
 class Search:
-    """A tree search that keeps its tree between calls."""
+    """A tree search that keeps its tree between calls.
+
+    Attributes:
+        options: what it does.
+        settings: the options as kernels get them.
+        tree: the tree of the last search, to look into; the next one goes on in it or begins anew.
+    """
 
     def __init__(self, options: SearchOptions, seed: int | None = None) -> None:
         """Reserves the memory of the tree; nothing is searched yet."""
@@ -92,8 +98,8 @@ class Search:
         self._generator = generator_of(seed)
         self._workspace, self._model = new_workspace(), load_model()
         self._scratch = Scratch(np.zeros(STATE_WORDS, dtype=np.uint64), new_ledger(), np.zeros(MAX_PLAYERS))
-        self._tree = self._new_tree()
-        self._spare = self._new_tree() if options.reuse else self._tree
+        self.tree = self._new_tree()
+        self._spare = self._new_tree() if options.reuse else self.tree
         self._rules: NDArray[np.uint64] | None = None
         self._slice, self._played, self._began = 16, 0, time.monotonic()
 
@@ -121,7 +127,7 @@ class Search:
 
     def result(self) -> SearchResult:
         """What is known of the position that was searched last, also after an interrupted search."""
-        tree = self._tree
+        tree = self.tree
         first, count = int(tree.first_edge[ROOT]), int(tree.num_edges[ROOT])
         return SearchResult(
             candidates=tuple(map(self._candidate, sorted(range(first, first + count), key=self._worth, reverse=True))),
@@ -137,12 +143,12 @@ class Search:
         """Makes the position the root, with what the tree already knows of it."""
         state = position.state.copy()
         same_game = self._rules is position.game.rules
-        node = find_node(self._tree, state) if self.options.reuse and same_game else -1
+        node = find_node(self.tree, state) if self.options.reuse and same_game else -1
         if node > 0:
-            transplant(self._tree, node, self._spare, self._scratch.value)
-            self._tree, self._spare = self._spare, self._tree
+            transplant(self.tree, node, self._spare, self._scratch.value)
+            self.tree, self._spare = self._spare, self.tree
         elif node < 0:
-            plant(self._tree, state, self._scratch.value)
+            plant(self.tree, state, self._scratch.value)
         self._rules = position.game.rules
         self._run(0, position)
 
@@ -165,7 +171,7 @@ class Search:
         began = time.monotonic()
         done = int(
             run_simulations(
-                self._tree,
+                self.tree,
                 simulations,
                 self.settings,
                 position.game.rules,
@@ -183,12 +189,12 @@ class Search:
 
     def _worth(self, edge: int) -> tuple[int, int, float, float, int]:
         """What decisions are sorted by: proven win or loss, visits, value, prior; the lower id where all is equal."""
-        tree, visits = self._tree, int(self._tree.edge_visits[edge])
+        tree, visits = self.tree, int(self.tree.edge_visits[edge])
         mean = float(tree.edge_value[edge]) / max(visits, 1)
         return int(tree.edge_proof[edge]), visits, mean, float(tree.prior[edge]), -int(tree.action[edge])
 
     def _candidate(self, edge: int) -> Candidate:
-        tree, visits, proof = self._tree, int(self._tree.edge_visits[edge]), int(self._tree.edge_proof[edge])
+        tree, visits, proof = self.tree, int(self.tree.edge_visits[edge]), int(self.tree.edge_proof[edge])
         value = float(tree.edge_value[edge]) / visits if visits else float("nan")
         value = value if proof == OPEN else float(proof == WON)
         values = self._values(int(tree.child[edge]))
@@ -196,7 +202,7 @@ class Search:
 
     def _values(self, node: int) -> NDArray[np.float64]:
         """Chances to win in a node, `float64[4]`: proven, else the mean of its simulations, NaN if none."""
-        tree, values = self._tree, np.full(MAX_PLAYERS, np.nan)
+        tree, values = self.tree, np.full(MAX_PLAYERS, np.nan)
         if node != UNVISITED and tree.visits[node]:
             values[:] = tree.proven_value[node] if tree.proven[node] else tree.value[node] / tree.visits[node]
         return values

@@ -134,7 +134,14 @@ class NetworkResult:
 
 
 class NetworkSearch:
-    """Searches the positions of many games at once, each in a tree of its own."""
+    """Searches the positions of many games at once, each in a tree of its own.
+
+    Attributes:
+        forest: the trees of the last search, to look into; the next one overwrites them.
+        leaves: the positions before the evaluator and its answers.
+        numbers: the options as kernels get them.
+        scratch: arrays for the kernels to work in.
+    """
 
     def __init__(self, options: NetworkOptions, evaluator: Evaluator, games: int = 1, seed: int | None = None) -> None:
         """Reserves the memory of all trees.
@@ -153,19 +160,19 @@ class NetworkSearch:
         self.options, self.evaluator, self.games = options, evaluator, games
         nodes = options.sims + 1
         edges = max(2 * NUM_ACTIONS, EDGES_PER_NODE * nodes)
-        self._forest = new_forest(games, nodes, edges, options.considered)
-        self._leaves = new_leaves(games * options.leaves)
+        self.forest = new_forest(games, nodes, edges, options.considered)
+        self.leaves = new_leaves(games * options.leaves)
         self._schedule = halving_table(options.considered, options.sims)
-        self._scratch = new_scratch()
-        self._numbers = numbers_of(options)
+        self.scratch = new_scratch()
+        self.numbers = numbers_of(options)
         sequence = np.random.SeedSequence(seed)
-        self._forest.generator[:, 0] = sequence.generate_state(games, np.uint64)
+        self.forest.generator[:, 0] = sequence.generate_state(games, np.uint64)
         self._noise = [np.random.default_rng(own) for own in sequence.spawn(games)]
 
     @property
     def memory(self) -> int:
         """Bytes of the trees."""
-        return forest_bytes(self._forest)
+        return forest_bytes(self.forest)
 
     def __call__(
         self,
@@ -188,7 +195,7 @@ class NetworkSearch:
             self._draw_noise()
         clock = {"tree": 0.0, "evaluator": 0.0}
         began = time.perf_counter()
-        roots = plant(self._forest, self._leaves, np.ascontiguousarray(states), self._numbers, rules, self._scratch)
+        roots = plant(self.forest, self.leaves, np.ascontiguousarray(states), self.numbers, rules, self.scratch)
         clock["tree"] += time.perf_counter() - began
         asked, steps = self._run(roots, rules, stop, clock, began)
         return self._result(asked, steps, clock)
@@ -202,8 +209,8 @@ class NetworkSearch:
         began: float,
     ) -> tuple[int, int]:
         """Steps until there is nothing left to ask; positions asked and steps. Leaves on their way are answered."""
-        asked, steps, leaves = 0, 0, self._leaves
-        numbers = self._numbers
+        asked, steps, leaves = 0, 0, self.leaves
+        numbers = self.numbers
         while filled:
             start = time.perf_counter()
             self.evaluator.evaluate(
@@ -213,7 +220,7 @@ class NetworkSearch:
             asked, steps = asked + filled, steps + 1
             if stop() or (self.options.seconds is not None and answered - began >= self.options.seconds):
                 numbers = numbers._replace(sims=0)
-            filled = advance(self._forest, leaves, filled, numbers, self._schedule, rules, self._scratch)
+            filled = advance(self.forest, leaves, filled, numbers, self._schedule, rules, self.scratch)
             clock["evaluator"] += answered - start
             clock["tree"] += time.perf_counter() - answered
         return asked, steps
@@ -228,16 +235,16 @@ class NetworkSearch:
 
     def _draw_noise(self) -> None:
         """Draws Gamma numbers for every decision: normalised over the legal ones, they are Dirichlet noise."""
-        for row, generator in zip(self._forest.noise, self._noise, strict=True):
+        for row, generator in zip(self.forest.noise, self._noise, strict=True):
             row[:] = generator.standard_gamma(self.options.alpha * 10.0 / EDGES_PER_NODE, NUM_ACTIONS)
 
     def _result(self, asked: int, steps: int, clock: dict[str, float]) -> NetworkResult:
-        forest, games = self._forest, self.games
+        forest, games = self.forest, self.games
         chosen = np.zeros(games, dtype=np.int64)
         policy = np.zeros((games, NUM_ACTIONS), dtype=np.float32)
         visits = np.zeros((games, NUM_ACTIONS), dtype=np.int32)
         values = np.full((games, NUM_ACTIONS), np.nan, dtype=np.float32)
-        read_roots(forest, self._numbers, chosen, policy, visits, values)
+        read_roots(forest, self.numbers, chosen, policy, visits, values)
         self._draw_decisions(chosen, visits)
         roots = np.arange(games) * (len(forest.visits) // games)
         searched = forest.num_edges[roots] > 1

@@ -218,7 +218,7 @@ def test_lockstep_batches_take_turns_and_report_depth():
     assert 1 < run.depth < SIMULATIONS
     assert 0 < run.evaluator < 1 and 0 < run.engine < 1 and 0 < run.expansion < 1
     batches.work(1)
-    parents, chosen = nodes_made(batches.search._forest, games=2)
+    parents, chosen = nodes_made(batches.search.forest, games=2)
     assert 0 < len(parents) == len(chosen) <= 2 * SIMULATIONS
     game = load_game()
     for parent, action in zip(parents, chosen, strict=True):
@@ -229,7 +229,7 @@ def test_lockstep_batches_take_turns_and_report_depth():
 def test_the_tree_measured_is_the_searchs_own():
     search = Search(options_of("uct", 10), 1)
     found = search(Roots(2, 1).positions[0])
-    assert search_shares.tree_of(search).counters[NODES_USED] == found.nodes
+    assert search.tree.counters[NODES_USED] == found.nodes
 
 
 @with_openspiel

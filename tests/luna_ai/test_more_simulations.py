@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def test_more_simulations_with_an_evaluator_are_never_worse(rule: str) -> None:
     found = {
         (players, fewer, more): evaluator_match(rule, players, more, fewer, seed=100 * players)
         for players in (2, 3, 4)
-        for fewer, more in zip(LADDER, LADDER[1:], strict=False)
+        for fewer, more in pairwise(LADDER)
     }
     p_values = holm([worse(won, players) for (players, _, _), won in found.items()])
     assert min(p_values) > 0.05, found
@@ -78,7 +79,7 @@ def test_more_simulations_of_mcts_are_never_worse() -> None:
     found = {
         (players, fewer, more): rollout_match(players, more, fewer, seed=100 * players)
         for players in (2, 3, 4)
-        for fewer, more in zip(LADDER, LADDER[1:], strict=False)
+        for fewer, more in pairwise(LADDER)
     }
     p_values = holm([worse(won, players) for (players, _, _), won in found.items()])
     assert min(p_values) > 0.05, found

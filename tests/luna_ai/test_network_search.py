@@ -196,7 +196,7 @@ def test_several_leaves_of_one_game_go_to_the_evaluator_together(rule: str) -> N
     search, found = run([position], rule=rule, sims=200, leaves=8)
     assert int(found.visits.sum()) == int(found.simulations[0]) == 200
     assert found.asked / found.steps > 4
-    forest = search._forest
+    forest = search.forest
     used = int(forest.nodes_used[0])
     assert np.allclose(forest.value[:used].sum(axis=1), forest.visits[:used])
     opened = [
@@ -221,7 +221,7 @@ def test_gumbel_considers_no_more_than_it_was_told_and_halves_them() -> None:
 def test_without_gumbel_numbers_the_likeliest_are_considered() -> None:
     position = played_on(2, 31, seed=1)
     search, found = run([position], sims=16, considered=4, gumbel_scale=0.0)
-    forest, first = search._forest, 0
+    forest, first = search.forest, 0
     priors = {int(forest.action[e]): float(forest.prior[e]) for e in range(first, int(forest.num_edges[0]))}
     likeliest = sorted(priors, key=lambda action: -priors[action])[:4]
     assert set(np.flatnonzero(found.visits[0])) == set(likeliest)
@@ -231,7 +231,7 @@ def test_the_improved_policy_prefers_what_was_found_better() -> None:
     """Its expected value is not below that of the priors (the paper's theorem, here with completed values)."""
     for seed in range(6):
         search, found = run([played_on(3, 20 + seed, seed)], sims=64, seed=seed)
-        forest, edges = search._forest, int(search._forest.num_edges[0])
+        forest, edges = search.forest, int(search.forest.num_edges[0])
         actions, priors = forest.action[:edges], forest.prior[:edges]
         values = np.nan_to_num(found.values[0, actions], nan=float(np.nanmean(found.values[0])))
         assert found.policy[0, actions] @ values >= priors @ values - 1e-6
@@ -242,16 +242,16 @@ def test_gumbel_numbers_draw_decisions_by_their_priors() -> None:
     position = played_on(2, 10, seed=5)
     games = 4000
     search, found = run([position] * games, sims=1, considered=1)
-    edges = int(search._forest.num_edges[0])
+    edges = int(search.forest.num_edges[0])
     priors = np.zeros(NUM_ACTIONS)
-    priors[search._forest.action[:edges]] = search._forest.prior[:edges]
+    priors[search.forest.action[:edges]] = search.forest.prior[:edges]
     shares = np.bincount(found.chosen, minlength=NUM_ACTIONS) / games
     assert np.abs(shares - priors).max() < 4.5 * math.sqrt(priors.max() / games)
 
 
 def test_noise_changes_the_priors_of_a_puct_root_only_and_temperature_draws() -> None:
     position = played_on(2, 31, seed=1)
-    plain, noisy = (run([position], rule="puct", sims=50, noise=noise)[0]._forest for noise in (0.0, 0.5))
+    plain, noisy = (run([position], rule="puct", sims=50, noise=noise)[0].forest for noise in (0.0, 0.5))
     edges = int(plain.num_edges[0])
     order = [np.argsort(forest.action[:edges]) for forest in (plain, noisy)]
     assert not np.allclose(plain.prior[order[0]], noisy.prior[order[1]], atol=0.02)
@@ -277,7 +277,7 @@ def test_a_win_that_can_be_reached_is_proven_and_played(rule: str, players: int)
         search, found = run([position], UniformEvaluator(), rule=rule, sims=400, considered=64)
         if winning:
             assert position.play(int(found.chosen[0])).ranking[mover] == 1
-            assert search._forest.proven[0] == EXACT and found.simulations[0] < 400
+            assert search.forest.proven[0] == EXACT and found.simulations[0] < 400
             proven += 1
     assert proven >= 2
 
@@ -290,7 +290,7 @@ def test_proofs_agree_with_playing_everything_out(rule: str) -> None:
         game = Position.new(players, seed=1).game
         for seed in range(4):
             search, _ = run([near_the_end(players, seed)], rule=rule, sims=3000, considered=64)
-            forest = search._forest
+            forest = search.forest
             for node in range(int(forest.nodes_used[0])):
                 if forest.proven[node] == UNPROVEN or forest.first_edge[node] < 0:
                     continue

@@ -108,7 +108,7 @@ def test_the_search_finds_a_best_decision_and_the_exact_value(ending: Ending) ->
 @pytest.mark.parametrize("options", [UNIFORM, "rollout=greedy"])
 def test_whatever_the_search_has_proven_is_exact(ending: Ending, options: str) -> None:
     search, found = searched(ending.position, 3_000, options)
-    tree, solution = search._tree, solve(ending.position)
+    tree, solution = search.tree, solve(ending.position)
     proven = np.flatnonzero(tree.proven[: tree.counters[NODES_USED]])
     exact = np.array([solution.values[solution.number[tree.state[node].tobytes()]] for node in proven])
     assert len(proven) >= 1

@@ -85,7 +85,7 @@ def test_turning_the_seats_turns_the_values_and_nothing_else(players: int, optio
 def test_visits_and_values_add_up_in_every_node(players: int, options: str) -> None:
     search = Search(parse_options(options), seed=4)
     search(after(Position.new(players, seed=5), 12 * players))
-    tree = search._tree
+    tree = search.tree
     assert tree.counters[TRUNCATED] == 0
     for node in range(int(tree.counters[NODES_USED])):
         assert tree.value[node].sum() == pytest.approx(float(tree.visits[node]))
@@ -107,7 +107,7 @@ def test_visits_and_values_add_up_in_every_node(players: int, options: str) -> N
 def test_edges_are_the_legal_decisions_and_lead_where_the_engine_says(players: int) -> None:
     search = Search(parse_options("sims=300"), seed=2)
     search(after(Position.new(players, seed=3), 20 * players))
-    tree = search._tree
+    tree = search.tree
     for node in range(0, int(tree.counters[NODES_USED]), 7):
         position = Position(tree.state[node].copy(), Position.new(2, seed=0).game)
         edges = range(int(tree.first_edge[node]), int(tree.first_edge[node]) + int(tree.num_edges[node]))
@@ -138,7 +138,7 @@ def test_every_line_of_the_tree_completes_an_action_by_the_same_seat() -> None:
     begun = position.play(next(text for text in position.legal() if text.startswith("journey")))
     search = Search(parse_options(f"sims=3000,{UNIFORM}"), seed=1)
     search(begun)
-    tree, steps, completed = search._tree, 0, 0
+    tree, steps, completed = search.tree, 0, 0
     for node in range(int(tree.counters[NODES_USED])):
         first = int(tree.first_edge[node])
         parent = columns(tree.state[node : node + 1], "pending")[0] != 0
@@ -184,7 +184,7 @@ def test_a_full_tree_goes_on_with_what_it_has() -> None:
         found = search(position)
         assert found.nodes == nodes and found.played == 500
         assert sum(candidate.visits for candidate in found.candidates) == 499
-        assert search._tree.counters[TRUNCATED] > 0
+        assert search.tree.counters[TRUNCATED] > 0
         again = search(position)
         assert again.nodes == nodes and again.simulations == 1000
 
@@ -192,9 +192,9 @@ def test_a_full_tree_goes_on_with_what_it_has() -> None:
 def test_full_edges_leave_nodes_without_decisions_and_the_search_goes_on() -> None:
     position = after(Position.new(4, seed=9), 45)
     search = Search(parse_options("sims=500"), seed=1)
-    search._tree = search._tree._replace(**{name: getattr(search._tree, name)[:100] for name in PER_EDGE})
+    search.tree = search.tree._replace(**{name: getattr(search.tree, name)[:100] for name in PER_EDGE})
     found = search(position)
-    assert found.played == 500 and search._tree.counters[EDGES_USED] <= 100 and search._tree.counters[TRUNCATED] > 0
+    assert found.played == 500 and search.tree.counters[EDGES_USED] <= 100 and search.tree.counters[TRUNCATED] > 0
     assert sum(candidate.visits for candidate in found.candidates) == 499
 
 

@@ -63,7 +63,7 @@ def test_a_tree_has_positions_several_times_and_a_shared_one_has_each_once(playe
     """Every simulation makes a node in both: those that are saved hold further positions."""
     position = after(players, decisions)
     plain, shared = (
-        positions_of(searched(position, f"sims=2000,nodes=2000,transpositions={choice}")._tree)
+        positions_of(searched(position, f"sims=2000,nodes=2000,transpositions={choice}").tree)
         for choice in ("false", "true")
     )
     assert len(set(shared)) == len(shared) == len(plain) == 2000
@@ -74,7 +74,7 @@ def test_a_tree_has_positions_several_times_and_a_shared_one_has_each_once(playe
 def test_results_are_exact_with_shared_nodes(ending: Ending) -> None:
     search = Search(parse_options(f"sims=20000,nodes=40000,{UNIFORM},transpositions=true"), seed=1)
     found, solution, seat = search(ending.position), solve(ending.position), ending.position.to_move or 0
-    tree = search._tree
+    tree = search.tree
     proven = np.flatnonzero(tree.proven[: tree.counters[NODES_USED]])
     exact = np.array([solution.values[solution.number[tree.state[node].tobytes()]] for node in proven])
     assert tree.proven_value[proven] == pytest.approx(exact, abs=1e-6)
@@ -86,12 +86,12 @@ def test_results_are_exact_with_shared_nodes(ending: Ending) -> None:
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_every_edge_leads_forward_so_no_line_comes_back(players: int) -> None:
     for decisions in (0, 3, 33, 80):
-        tree = searched(after(players, decisions), f"sims=2000,{UNIFORM},transpositions=true")._tree
+        tree = searched(after(players, decisions), f"sims=2000,{UNIFORM},transpositions=true").tree
         assert all(progress(tree.state[child]) > progress(tree.state[node]) for node, _, child in edges_of(tree))
 
 
 def test_visits_of_a_shared_node_are_those_of_all_edges_that_lead_to_it() -> None:
-    tree = searched(after(2, 60), "sims=4000,transpositions=true")._tree
+    tree = searched(after(2, 60), "sims=4000,transpositions=true").tree
     arrived = np.zeros(tree.counters[NODES_USED], dtype=np.int64)
     several = np.zeros_like(arrived)
     for _, edge, child in edges_of(tree):
@@ -105,17 +105,17 @@ def test_nodes_stay_shared_when_the_tree_is_kept() -> None:
     position = after(3, 90)
     search = Search(parse_options("sims=3000,transpositions=true"), seed=2)
     best = search(position).best
-    before = {state.tobytes(): node for node, state in enumerate(search._tree.state[: search._tree.counters[0]])}
-    old = search._tree
+    before = {state.tobytes(): node for node, state in enumerate(search.tree.state[: search.tree.counters[0]])}
+    old = search.tree
     search._take_root(position.play(best.action))
-    tree = search._tree
+    tree = search.tree
     kept = positions_of(tree)
     assert len(set(kept)) == len(kept) > 100 and set(kept) <= set(before)
     assert tree.visits[: len(kept)].tolist() == [int(old.visits[before[key]]) for key in kept]
     below = {child for _, _, child in edges_of(tree)}
     assert below == set(range(1, len(kept)))
     again = search(position.play(best.action))
-    assert again.played > 0 and len(set(positions_of(search._tree))) == len(positions_of(search._tree))
+    assert again.played > 0 and len(set(positions_of(search.tree))) == len(positions_of(search.tree))
 
 
 def test_two_positions_in_one_slot_stay_two() -> None:
