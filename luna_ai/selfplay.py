@@ -67,6 +67,11 @@ class Collected:
     asked: int
     seconds: dict[str, float]
 
+    @property
+    def num_games(self) -> int:
+        """Games that were played."""
+        return int((self.games["seat"] == 0).sum())
+
 
 class _Round(NamedTuple):
     """The decisions that are due; R of them."""

@@ -117,7 +117,9 @@ class TrainingConfig(
     """Everything that a training depends on."""
 
     steps: int = argument(100, "steps of the training: collect, store, train, ...", low=1, high=1_000_000_000)
+    minutes: float | None = argument(None, "end before, after so many minutes of all sessions", low=0.001, high=1e7)
     save_every: int = argument(10, "steps between two checkpoints", low=1, high=1_000_000)
+    keep_checkpoints: int = argument(20, "checkpoints that are kept, over the whole run", low=1, high=1_000_000)
     workers: int = argument(0, "processes for self-play; 0: one process does everything", low=0, high=0)
 
     def check(self) -> None:
