@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine_fast import NUM_ACTIONS, Position
-from engine_fast.batch import legal_batch
+from engine_fast import Position
 from luna_ai.evaluator import NetworkEvaluator
 from luna_ai.features import NUM_FEATURES, write_features
 from luna_ai.network import NetworkConfig, make_network, num_parameters
+from luna_ai.search.evaluators import Batch, new_batch
 
 BATCHES = (1, 8, 32, 64)
 ROUNDS = 5
@@ -53,19 +53,18 @@ class Work:
 
     def __init__(self, evaluator: NetworkEvaluator, batch: int, states: NDArray[np.uint64], rules: Any) -> None:
         """Evaluates once, so that everything is compiled."""
-        self.evaluator, self.batch, self.states, self.rules = evaluator, batch, states, rules
-        self.masks = np.zeros((len(states), 10), dtype=np.uint64)
-        legal_batch(states, rules, self.masks)
-        self.logits = np.zeros((batch, NUM_ACTIONS), dtype=np.float32)
-        self.values = np.zeros((batch, 4), dtype=np.float32)
+        self.evaluator, self.all = evaluator, new_batch(states, rules)
+        self.batches = [self._part(slice(at, at + batch)) for at in range(0, len(states), batch)]
         self.pass_over()
 
     def pass_over(self) -> int:
         """Evaluates every position once; their number."""
-        for at in range(0, len(self.states), self.batch):
-            rows = slice(at, at + self.batch)
-            self.evaluator.evaluate(self.states[rows], self.masks[rows], self.rules, self.logits, self.values)
-        return len(self.states)
+        for batch in self.batches:
+            self.evaluator.evaluate(batch)
+        return len(self.all.states)
+
+    def _part(self, rows: slice) -> Batch:
+        return Batch(*(array if name == "rules" else array[rows] for name, array in self.all._asdict().items()))
 
     def microseconds(self, seconds: float) -> float:
         """Processor time a position."""

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from engine_fast.layout import MAX_PLAYERS, columns
 from luna_ai.checkpoint import read_checkpoint
@@ -19,6 +18,7 @@ from luna_ai.features import NUM_FEATURES, to_seats, write_features
 from luna_ai.learning.residual_kernel import Weights, evaluate_rows, new_scratch, pack
 from luna_ai.losses import win_probabilities
 from luna_ai.network import AttentionNetwork, Network, ResidualNetwork
+from luna_ai.search.evaluators import Batch
 
 BACKENDS = ("numba", "torch")
 
@@ -66,16 +66,9 @@ class NetworkEvaluator:
         else:
             raise EvaluatorError(f"backend numba evaluates residual networks; allowed for {network.config.kind}: torch")
 
-    def evaluate(
-        self,
-        states: NDArray[np.uint64],
-        masks: NDArray[np.uint64],
-        rules: NDArray[np.uint64],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
+    def evaluate(self, batch: Batch) -> None:
         """See `luna_ai.search.evaluators.Evaluator`."""
-        self._answer(states, masks, rules, logits, values)
+        self._answer(batch)
 
 
 class _KernelAnswer:
@@ -85,15 +78,9 @@ class _KernelAnswer:
         self.weights = weights_of(network)
         self.scratch = new_scratch(self.weights)
 
-    def __call__(
-        self,
-        states: NDArray[np.uint64],
-        masks: NDArray[np.uint64],
-        rules: NDArray[np.uint64],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
-        evaluate_rows(states, masks, rules, self.weights, self.scratch, logits, values)
+    def __call__(self, batch: Batch) -> None:
+        rows, answers = (batch.states, batch.masks, batch.rules), (batch.logits, batch.values)
+        evaluate_rows(*rows, self.weights, self.scratch, *answers)
 
 
 def weights_of(network: ResidualNetwork) -> Weights:
@@ -114,21 +101,14 @@ class _TorchAnswer:
         torch.set_num_threads(1)
         self._features = np.zeros((0, NUM_FEATURES), dtype=np.float32)
 
-    def __call__(
-        self,
-        states: NDArray[np.uint64],
-        masks: NDArray[np.uint64],
-        rules: NDArray[np.uint64],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
-        if len(states) > len(self._features):
-            self._features = np.zeros((len(states), NUM_FEATURES), dtype=np.float32)
-        features = self._features[: len(states)]
-        write_features(states, rules, features)
+    def __call__(self, batch: Batch) -> None:
+        if len(batch.states) > len(self._features):
+            self._features = np.zeros((len(batch.states), NUM_FEATURES), dtype=np.float32)
+        features = self._features[: len(batch.states)]
+        write_features(batch.states, batch.rules, features)
         with torch.inference_mode():
             outputs = self.network(torch.from_numpy(features))
-            present = np.arange(MAX_PLAYERS) < columns(states, "players")[:, np.newaxis]
+            present = np.arange(MAX_PLAYERS) < columns(batch.states, "players")[:, np.newaxis]
             win = win_probabilities(outputs.win, torch.from_numpy(present))
-        logits[:] = outputs.policy.numpy()
-        values[:] = to_seats(states, win.numpy())
+        batch.logits[:] = outputs.policy.numpy()
+        batch.values[:] = to_seats(batch.states, win.numpy())

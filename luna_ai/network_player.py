@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine_fast.actions import NUM_ACTIONS
-from engine_fast.layout import MAX_PLAYERS
 from luna_ai.network_options import NET, NetOptionError, NetOptions
-from luna_ai.search.evaluators import Evaluator
+from luna_ai.search.evaluators import Evaluator, new_batch
 from luna_ai.search.network_search import NetworkOptions, NetworkSearch
 
 if TYPE_CHECKING:
@@ -48,10 +46,9 @@ class NetworkPlayer:
         states = position.state.reshape(1, -1).copy()
         if self._search is not None:
             return int(self._search(states, position.game.rules).chosen[0])
-        logits = np.zeros((1, NUM_ACTIONS), dtype=np.float32)
-        values = np.zeros((1, MAX_PLAYERS), dtype=np.float32)
-        self._evaluator.evaluate(states, position.legal_mask().reshape(1, -1), position.game.rules, logits, values)
-        return legal[int(np.argmax(logits[0, legal]))]
+        batch = new_batch(states, position.game.rules)
+        self._evaluator.evaluate(batch)
+        return legal[int(np.argmax(batch.logits[0, legal]))]
 
 
 def search_of(options: NetOptions, evaluator: Evaluator, seed: int | None) -> NetworkSearch:

@@ -36,7 +36,7 @@ from luna_ai.bots.workspace import new_workspace
 from luna_ai.game_plans import ABSENT, PAST, SELF, Plan, SelfPlayError
 from luna_ai.game_results import Log, Table, game_rows, samples_of
 from luna_ai.samples import Samples
-from luna_ai.search.evaluators import Evaluator
+from luna_ai.search.evaluators import Batch, Evaluator
 from luna_ai.search.network_search import NetworkOptions, NetworkSearch
 from luna_ai.training_config import SelfPlayOptions
 
@@ -249,7 +249,7 @@ class _Nobody:
 
     name = "nobody"
 
-    def evaluate(self, *asked: object) -> None:
+    def evaluate(self, batch: Batch) -> None:
         raise SelfPlayError("no evaluator is given")
 
 

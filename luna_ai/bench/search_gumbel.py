@@ -29,13 +29,13 @@ from engine_fast.actions import MASK_WORDS, NUM_ACTIONS
 from engine_fast.apply import apply_into
 from engine_fast.batch import legal_batch
 from engine_fast.bounds import max_decisions
-from engine_fast.layout import MAX_PLAYERS, OVER, STATE_WORDS
+from engine_fast.layout import OVER, STATE_WORDS
 from engine_fast.legal import legal_into
 from engine_fast.position import load_game, new_ledger
 from luna_ai.bench.measuring import Sample, run_for, series
 from luna_ai.bench.search_network import Timed
 from luna_ai.bench.search_trees import Roots
-from luna_ai.search.evaluators import HashEvaluator
+from luna_ai.search.evaluators import HashEvaluator, new_batch
 from luna_ai.search.network_search import NetworkOptions, NetworkSearch
 
 PLAYERS, SIMULATIONS = 2, 32
@@ -105,11 +105,9 @@ class HashModel:
 
         began = time.thread_time()
         states = batch["boards"].numpy().astype(np.int8).view(np.uint64)
-        masks = np.zeros((len(states), MASK_WORDS), dtype=np.uint64)
-        legal_batch(states, self._rules, masks)
-        logits = np.zeros((len(states), NUM_ACTIONS), dtype=np.float32)
-        values = np.zeros((len(states), MAX_PLAYERS), dtype=np.float32)
-        self._evaluator.evaluate(states, masks, self._rules, logits, values)
+        asked = new_batch(states, self._rules)
+        self._evaluator.evaluate(asked)
+        masks, logits, values = asked.masks, asked.logits, asked.values
         legal = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, :NUM_ACTIONS]
         weights = np.exp(logits) * legal.astype(np.float32)
         weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.float32(1e-9))

@@ -29,7 +29,7 @@ from luna_ai.bench.costs import time_work
 from luna_ai.bench.kernels import leaves
 from luna_ai.bench.measuring import Sample, run_for, series
 from luna_ai.bench.search_trees import Roots
-from luna_ai.search.evaluators import Evaluator, HashEvaluator, UniformEvaluator
+from luna_ai.search.evaluators import Batch, Evaluator, HashEvaluator, UniformEvaluator
 from luna_ai.search.network_search import RULES, NetworkOptions, NetworkSearch
 
 EVALUATORS: dict[str, Callable[[], Evaluator]] = {"hash": HashEvaluator, "uniform": UniformEvaluator}
@@ -46,17 +46,10 @@ class Timed:
         """Asks `evaluator`."""
         self.evaluator, self.seconds = evaluator, 0.0
 
-    def evaluate(
-        self,
-        states: NDArray[np.uint64],
-        masks: NDArray[np.uint64],
-        rules: NDArray[np.uint64],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
+    def evaluate(self, batch: Batch) -> None:
         """See `Evaluator`."""
         began = time.thread_time()
-        self.evaluator.evaluate(states, masks, rules, logits, values)
+        self.evaluator.evaluate(batch)
         self.seconds += time.thread_time() - began
 
 
@@ -115,9 +108,10 @@ def expansion_nanoseconds(batches: Batches) -> float:
     forest.edges_used[:] = 0
     for first in range(0, len(nodes), search.games):
         some = nodes[first : first + search.games]
-        states, masks = forest.state[some], places.mask[: len(some)]
-        legal_batch(states, batches.rules, masks)
-        search.evaluator.evaluate(states, masks, batches.rules, places.logits[: len(some)], places.value[: len(some)])
+        batch = places.batch(len(some), batches.rules)
+        batch.states[:] = forest.state[some]
+        legal_batch(batch.states, batches.rules, batch.masks)
+        search.evaluator.evaluate(batch)
         began = time.thread_time()
         leaves.expand_again(forest, some, places, search.numbers, search.scratch)
         seconds += time.thread_time() - began

@@ -10,14 +10,14 @@ evaluator keeps to the same protocol; nothing in `luna_ai.search` imports torch.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine_fast import actions, layout
 from engine_fast.apply import apply
-from engine_fast.batch import position_hash
+from engine_fast.batch import legal_batch, position_hash
 from engine_fast.bits import U0, U1, lowest_bit, mix
 from engine_fast.layout import MAX_PLAYERS, OVER, STATE_WORDS, copy_position
 from engine_fast.playout import choose_uniform
@@ -29,27 +29,30 @@ HASH_LOGIT_SPAN = 4.0
 """Logits of `hash` lie between 0 and this: the likeliest of 50 decisions gets about 7 %."""
 
 
+class Batch(NamedTuple):
+    """n positions put before an evaluator, and room for its answers; all arrays are C-contiguous."""
+
+    states: NDArray[np.uint64]  # [n, STATE_WORDS], none of them over
+    masks: NDArray[np.uint64]  # [n, MASK_WORDS] their legal decisions
+    rules: NDArray[np.uint64]  # the rules table
+    logits: NDArray[np.float32]  # [n, NUM_ACTIONS] answer: log-probabilities up to a constant; those of decisions that
+    # are not legal do not count, whatever they are
+    values: NDArray[np.float32]  # [n, 4] answer: win probabilities by absolute seat; absent seats 0, sum 1
+
+
+def new_batch(states: NDArray[np.uint64], rules: NDArray[np.uint64]) -> Batch:
+    """A batch of `uint64[n, STATE_WORDS]`, with the legal decisions and room for answers."""
+    masks = np.zeros((len(states), actions.MASK_WORDS), dtype=np.uint64)
+    legal_batch(states, rules, masks)
+    logits = np.zeros((len(states), actions.NUM_ACTIONS), dtype=np.float32)
+    return Batch(states, masks, rules, logits, np.zeros((len(states), MAX_PLAYERS), dtype=np.float32))
+
+
 class Evaluator(Protocol):
     """Answers what is asked of positions."""
 
-    def evaluate(
-        self,
-        states: NDArray[np.uint64],
-        masks: NDArray[np.uint64],
-        rules: NDArray[np.uint64],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
-        """Writes the answers for n positions.
-
-        Args:
-            states: `uint64[n, STATE_WORDS]`, none of them over.
-            masks: `uint64[n, MASK_WORDS]`, their legal decisions.
-            rules: the rules table.
-            logits: `float32[n, NUM_ACTIONS]`, overwritten with log-probabilities up to a constant; what is written
-                for decisions that are not legal does not count.
-            values: `float32[n, 4]`, overwritten with win probabilities by absolute seat: absent seats 0, sum 1.
-        """
+    def evaluate(self, batch: Batch) -> None:
+        """Writes the answers, `batch.logits` and `batch.values`; every row by itself."""
 
 
 class UniformEvaluator:
@@ -57,18 +60,11 @@ class UniformEvaluator:
 
     name = "uniform"
 
-    def evaluate(
-        self,
-        states: NDArray[np.uint64],
-        masks: NDArray[np.uint64],
-        rules: NDArray[np.uint64],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
+    def evaluate(self, batch: Batch) -> None:
         """See `Evaluator`."""
-        players = layout.columns(states, "players")[:, np.newaxis]
-        logits[:] = 0.0
-        values[:] = np.where(np.arange(MAX_PLAYERS) < players, 1.0 / players, 0.0)
+        players = layout.columns(batch.states, "players")[:, np.newaxis]
+        batch.logits[:] = 0.0
+        batch.values[:] = np.where(np.arange(MAX_PLAYERS) < players, 1.0 / players, 0.0)
 
 
 class HashEvaluator:
@@ -76,16 +72,9 @@ class HashEvaluator:
 
     name = "hash"
 
-    def evaluate(
-        self,
-        states: NDArray[np.uint64],
-        masks: NDArray[np.uint64],
-        rules: NDArray[np.uint64],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
+    def evaluate(self, batch: Batch) -> None:
         """See `Evaluator`."""
-        hash_answers(states, masks, logits, values)
+        hash_answers(batch.states, batch.masks, batch.logits, batch.values)
 
 
 class PlayoutEvaluator:
@@ -102,18 +91,11 @@ class PlayoutEvaluator:
         self._state, self._ledger = np.zeros(STATE_WORDS, dtype=np.uint64), new_ledger()
         self._result, self._generator = np.zeros(MAX_PLAYERS), np.zeros(1, dtype=np.uint64)
 
-    def evaluate(
-        self,
-        states: NDArray[np.uint64],
-        masks: NDArray[np.uint64],
-        rules: NDArray[np.uint64],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
+    def evaluate(self, batch: Batch) -> None:
         """See `Evaluator`."""
-        logits[:] = 0.0
+        batch.logits[:] = 0.0
         scratch = (self._state, self._ledger, self._result, self._generator)
-        playout_answers(states, rules, self.playouts, self.seed, *scratch, values)
+        playout_answers(batch.states, batch.rules, self.playouts, self.seed, *scratch, batch.values)
 
 
 @inline
@@ -138,7 +120,7 @@ def write_hash_value(hashed: Any, players: Any, row: Any) -> None:
 
 @kernel
 def hash_answers(states: Any, masks: Any, logits: Any, values: Any) -> None:
-    """Writes the answers of `hash`; arrays as in `Evaluator.evaluate`."""
+    """Writes the answers of `hash`; arrays as in `Batch`."""
     span = np.float32(HASH_LOGIT_SPAN)
     for i in range(states.shape[0]):
         hashed = position_hash(states[i])

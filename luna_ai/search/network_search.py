@@ -213,9 +213,7 @@ class NetworkSearch:
         numbers = self.numbers
         while filled:
             start = time.perf_counter()
-            self.evaluator.evaluate(
-                leaves.state[:filled], leaves.mask[:filled], rules, leaves.logits[:filled], leaves.value[:filled]
-            )
+            self.evaluator.evaluate(leaves.batch(filled, rules))
             answered = time.perf_counter()
             asked, steps = asked + filled, steps + 1
             if stop() or (self.options.seconds is not None and answered - began >= self.options.seconds):

@@ -9,24 +9,18 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from engine_fast import Position
-from engine_fast.actions import MASK_WORDS, NUM_ACTIONS
+from luna_ai.search.evaluators import new_batch
 from luna_ai.search.lockstep.gumbel import halving_schedule
 
 
 def ask(evaluator: Any, position: Position) -> tuple[dict[int, float], list[float]]:
     """Priors by id and win probabilities by seat."""
-    legal = position.legal_ids()
-    mask = np.zeros((1, MASK_WORDS), dtype=np.uint64)
-    for action in legal:
-        mask[0, action // 64] |= np.uint64(1) << np.uint64(action % 64)
-    logits, values = np.zeros((1, NUM_ACTIONS), dtype=np.float32), np.zeros((1, 4), dtype=np.float32)
-    evaluator.evaluate(position.state.reshape(1, -1).copy(), mask, position.game.rules, logits, values)
-    weights = {action: math.exp(float(logits[0, action])) for action in legal}
+    batch = new_batch(position.state.reshape(1, -1).copy(), position.game.rules)
+    evaluator.evaluate(batch)
+    weights = {action: math.exp(float(batch.logits[0, action])) for action in position.legal_ids()}
     total = sum(weights.values())
-    return {action: weight / total for action, weight in weights.items()}, [float(value) for value in values[0]]
+    return {action: weight / total for action, weight in weights.items()}, [float(value) for value in batch.values[0]]
 
 
 @dataclass

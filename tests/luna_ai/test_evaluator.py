@@ -14,15 +14,14 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from engine_fast import NUM_ACTIONS, Position
-from engine_fast.actions import MASK_WORDS
-from engine_fast.batch import legal_batch
+from engine_fast import Position
 from engine_fast.layout import columns
 from luna_ai.checkpoint import write_checkpoint
 from luna_ai.evaluator import EvaluatorError, NetworkEvaluator
 from luna_ai.learning import matrix, residual_kernel
 from luna_ai.losses import unpack_masks
 from luna_ai.network import Network, NetworkConfig, ResidualNetwork, make_network
+from luna_ai.search.evaluators import new_batch
 from luna_ai.search.network_search import NetworkOptions, NetworkSearch
 from tests.engine_fast.test_laws import rotated_seats
 from tests.luna_ai.walks import random_game, states_of
@@ -61,12 +60,10 @@ def lively(config: NetworkConfig) -> Network:
 
 def answers(evaluator: NetworkEvaluator, some: list[Position]) -> Answers:
     states = states_of(some)
-    masks = np.zeros((len(states), MASK_WORDS), dtype=np.uint64)
-    legal_batch(states, some[0].game.rules, masks)
-    logits = np.full((len(states), NUM_ACTIONS), 7.0, dtype=np.float32)
-    values = np.full((len(states), 4), 7.0, dtype=np.float32)
-    evaluator.evaluate(states, masks, some[0].game.rules, logits, values)
-    return np.where(unpack_masks(masks), logits, 0.0), values
+    batch = new_batch(states, some[0].game.rules)
+    batch.logits[:] = batch.values[:] = 7.0
+    evaluator.evaluate(batch)
+    return np.where(unpack_masks(batch.masks), batch.logits, 0.0), batch.values
 
 
 @pytest.mark.parametrize("config", RESIDUAL, ids=lambda config: f"{config.width}x{config.blocks}")

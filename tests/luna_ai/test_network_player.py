@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 import torch
 
-from engine_fast import NUM_ACTIONS, Position
+from engine_fast import Position
 from luna_ai import checkpoint, runner
 from luna_ai.checkpoint import CheckpointError, write_checkpoint
 from luna_ai.cli import main
@@ -24,6 +23,7 @@ from luna_ai.network_options import NetOptionError, NetOptions
 from luna_ai.network_player import evaluator_of
 from luna_ai.players import SEARCH, UnknownPlayer, make_player, parse_player
 from luna_ai.runner import PLAYING_FILES, PLAYING_FOLDERS, sources_of_kernels
+from luna_ai.search.evaluators import new_batch
 from luna_ai.slow_games import play_slowly
 from tests.luna_ai.walks import random_game
 
@@ -89,11 +89,10 @@ def test_without_simulations_the_likeliest_decision_is_played(net: Path):
     player, evaluator = make_player(f"net:{net},sims=0"), NetworkEvaluator(net, "torch")
     different = 0
     for position in random_game(Position.new(3, seed=1), 1)[::5]:
-        logits, values = np.zeros((1, NUM_ACTIONS), np.float32), np.zeros((1, 4), np.float32)
-        states, masks = position.state.reshape(1, -1).copy(), position.legal_mask().reshape(1, -1)
-        evaluator.evaluate(states, masks, position.game.rules, logits, values)
+        batch = new_batch(position.state.reshape(1, -1).copy(), position.game.rules)
+        evaluator.evaluate(batch)
         legal = position.legal_ids()
-        best = max(legal, key=lambda action: logits[0, action])
+        best = max(legal, key=lambda action: batch.logits[0, action])
         assert player.choose(position) == best
         different += best != legal[0]
     assert different > 5

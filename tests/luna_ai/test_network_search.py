@@ -16,7 +16,7 @@ from engine_fast.actions import NUM_ACTIONS
 from engine_fast.layout import columns
 from luna_ai.players import make_player
 from luna_ai.search.compiling import kernel
-from luna_ai.search.evaluators import HashEvaluator, PlayoutEvaluator, UniformEvaluator
+from luna_ai.search.evaluators import Batch, HashEvaluator, PlayoutEvaluator, UniformEvaluator
 from luna_ai.search.lockstep.forest import EXACT, LOST, NO_NODE, UNPROVEN
 from luna_ai.search.lockstep.gumbel import halving_schedule, mixed_value, sigma_scale
 from luna_ai.search.lockstep.softmax import new_powers, softmax
@@ -168,13 +168,13 @@ def test_a_second_search_knows_nothing_of_the_first() -> None:
 class RotatingEvaluator:
     """Answers that turn with the seats: chances from influence, priors from the decision alone."""
 
-    def evaluate(self, states: Any, masks: Any, rules: Any, logits: Any, values: Any) -> None:
+    def evaluate(self, batch: Batch) -> None:
         """See `Evaluator`."""
-        influence, players = columns(states, "influence"), columns(states, "players")
-        logits[:] = (np.arange(NUM_ACTIONS) * 7919 % 101) / 40
+        influence, players = columns(batch.states, "influence"), columns(batch.states, "players")
+        batch.logits[:] = (np.arange(NUM_ACTIONS) * 7919 % 101) / 40
         for row, (held, count) in enumerate(zip(influence, players, strict=True)):
-            values[row] = 0.0
-            values[row, :count] = exact_softmax(held[:count] / 8.0)
+            batch.values[row] = 0.0
+            batch.values[row, :count] = exact_softmax(held[:count] / 8.0)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from engine_fast.actions import MASK_WORDS, NUM_ACTIONS
 from engine_fast.layout import MAX_PLAYERS, STATE_WORDS
 from luna_ai.search.compiling import inline
+from luna_ai.search.evaluators import Batch
 
 NOT_EXPANDED, ASKED, FINISHED = -1, -2, -3
 """In place of a node's first edge: nobody asked yet, the evaluator has been asked, the game is over."""
@@ -69,6 +70,10 @@ class Leaves(NamedTuple):
     mask: NDArray[np.uint64]  # [S, MASK_WORDS] legal decisions
     logits: NDArray[np.float32]  # [S, NUM_ACTIONS] priors as log-probabilities up to a constant
     value: NDArray[np.float32]  # [S, P] win probabilities by absolute seat
+
+    def batch(self, filled: int, rules: NDArray[np.uint64]) -> Batch:
+        """The first `filled` positions as an evaluator wants them."""
+        return Batch(self.state[:filled], self.mask[:filled], rules, self.logits[:filled], self.value[:filled])
 
 
 def new_forest(trees: int, nodes: int, edges: int, considered: int) -> Forest:
