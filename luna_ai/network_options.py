@@ -88,4 +88,4 @@ def _value(key: str, text: str) -> Any:
 
 
 def _written(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value).removesuffix(".0")

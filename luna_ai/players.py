@@ -8,7 +8,7 @@ Importing this module is light: kernels and torch are loaded when the first play
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -129,12 +129,15 @@ class KernelPlayer:
 class SearchPlayer:
     """A search; a decision that is the only legal one costs none."""
 
-    def __init__(self, spec: PlayerSpec, seed: int | None) -> None:
-        """Makes the player with a random generator of its own (seed None: another one every time)."""
+    def __init__(self, spec: PlayerSpec, seed: int | None, stop: Callable[[], bool] = lambda: False) -> None:
+        """Makes the player with a random generator of its own (seed None: another one every time).
+
+        Once `stop` says yes, decisions are made at once, with what the search has.
+        """
         from luna_ai.search.mcts import Search
 
         self.spec = spec
-        self._search = Search(spec.search or SearchOptions(), seed)
+        self._search, self._stop = Search(spec.search or SearchOptions(), seed), stop
 
     def choose(self, position: Position) -> int:
         """The id of the decision that the search found best.
@@ -143,11 +146,11 @@ class SearchPlayer:
             ValueError: the game is over.
         """
         legal = position.legal_ids()
-        return legal[0] if len(legal) == 1 else self._search(position).best.action
+        return legal[0] if len(legal) == 1 else self._search(position, self._stop).best.action
 
 
-def make_player(spec: PlayerSpec | str, seed: int | None = None) -> Player:
-    """A player that can be asked for decisions, from a spec or its name.
+def make_player(spec: PlayerSpec | str, seed: int | None = None, stop: Callable[[], bool] = lambda: False) -> Player:
+    """A player that can be asked for decisions, from a spec or its name; a tree search ends early if `stop` says so.
 
     Raises:
         UnknownPlayer: nobody has this name.
@@ -158,4 +161,4 @@ def make_player(spec: PlayerSpec | str, seed: int | None = None) -> Player:
         from luna_ai.network_player import NetworkPlayer
 
         return NetworkPlayer(known, known.network, seed)
-    return SearchPlayer(known, seed) if known.search is not None else KernelPlayer(known, seed)
+    return SearchPlayer(known, seed, stop) if known.search is not None else KernelPlayer(known, seed)

@@ -36,24 +36,24 @@ class SlowGame:
     seat_decisions: NDArray[np.int64]
 
 
-def seat_players(specs: Sequence[PlayerSpec], seed: int) -> list[Player]:
-    """The players of a table, each with chance of its own, drawn from the game's seed."""
+def seat_players(specs: Sequence[PlayerSpec], seed: int, stop: Callable[[], bool] = lambda: False) -> list[Player]:
+    """The players of a table, each with chance of its own, drawn from the game's seed; `stop` as in `make_player`."""
     seeds = np.random.SeedSequence(seed).generate_state(len(specs), np.uint64)
-    return [make_player(spec, int(own)) for spec, own in zip(specs, seeds, strict=True)]
+    return [make_player(spec, int(own), stop) for spec, own in zip(specs, seeds, strict=True)]
 
 
 def play_slowly(
     position: Position, specs: Sequence[PlayerSpec], seed: int, stop: Callable[[], bool] = lambda: False
 ) -> SlowGame | None:
-    """Plays a game to its end; None if `stop` says so before."""
-    players, ledger = seat_players(specs, seed), np.zeros((MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
+    """Plays a game to its end; None if `stop` says so before, within a tree search too."""
+    players, ledger = seat_players(specs, seed, stop), np.zeros((MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
     seconds, counts = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS, dtype=np.int64)
     decisions, hashed = 0, np.uint64(HASH_SEED)
     while (seat := position.to_move) is not None:
-        if stop():
-            return None
         began, legal = time.perf_counter(), position.legal_ids()
         action = players[seat].choose(position)
+        if stop():  # the decision may be cut short
+            return None
         if len(legal) > 1:
             seconds[seat] += time.perf_counter() - began
             counts[seat] += 1

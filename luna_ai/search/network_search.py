@@ -188,7 +188,7 @@ class NetworkSearch:
             stop: asked after every step.
 
         Raises:
-            NetworkSearchError: another shape, or a game is over.
+            NetworkSearchError: another shape, a game is over, or the evaluator answers with values that are no numbers.
         """
         self._check(states)
         if self.options.noise > 0.0:
@@ -214,6 +214,7 @@ class NetworkSearch:
         while filled:
             start = time.perf_counter()
             self.evaluator.evaluate(leaves.batch(filled, rules))
+            self._check_answers(filled)
             answered = time.perf_counter()
             asked, steps = asked + filled, steps + 1
             if stop() or (self.options.seconds is not None and answered - began >= self.options.seconds):
@@ -230,6 +231,13 @@ class NetworkSearch:
         over = np.flatnonzero(columns(states, "phase") == int(OVER))
         if over.size:
             raise NetworkSearchError(f"game {over[0]} is over, there is nothing to search")
+
+    def _check_answers(self, filled: int) -> None:
+        """Refuses values that are no numbers: no decision would be the best one, and the kernels would never end."""
+        bad = np.flatnonzero(~np.isfinite(self.leaves.value[:filled]).all(axis=1))
+        if bad.size:
+            said = self.leaves.value[bad[0]].tolist()
+            raise NetworkSearchError(f"the evaluator's values of a position are {said}; allowed: finite numbers")
 
     def _draw_noise(self) -> None:
         """Draws Gamma numbers for every decision: normalised over the legal ones, they are Dirichlet noise."""

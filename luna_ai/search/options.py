@@ -114,4 +114,4 @@ def _value(key: str, text: str) -> Any:
 
 
 def _written(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")

@@ -55,7 +55,7 @@ class Tree(NamedTuple):
     child: NDArray[np.int32]  # [E] node, UNVISITED before the first visit
     prior: NDArray[np.float32]  # [E] how likely a decision is held to be, sums to 1 over a node
     edge_visits: NDArray[np.int32]  # [E]
-    edge_value: NDArray[np.float32]  # [E] sum of the deciding seat's values
+    edge_value: NDArray[np.float64]  # [E] sum of the deciding seat's values
     edge_proof: NDArray[np.int8]  # [E] OPEN, WON or LOST
     table: NDArray[
         np.int32
@@ -87,7 +87,7 @@ def new_tree(nodes: int, edges: int, shared: bool = False) -> Tree:
         child=np.zeros(edges, dtype=np.int32),
         prior=np.zeros(edges, dtype=np.float32),
         edge_visits=np.zeros(edges, dtype=np.int32),
-        edge_value=np.zeros(edges, dtype=np.float32),
+        edge_value=np.zeros(edges, dtype=np.float64),
         edge_proof=np.zeros(edges, dtype=np.int8),
         table=np.full(slots, NO_NODE, dtype=np.int32),
         path_node=np.zeros(MAX_DEPTH, dtype=np.int32),

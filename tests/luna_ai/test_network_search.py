@@ -381,6 +381,28 @@ def test_bad_positions_are_refused() -> None:
         NetworkSearch(NetworkOptions(), HashEvaluator(), 0)
 
 
+class BrokenEvaluator:
+    """Answers with values that are no numbers, from the second batch on; a diverged network does so."""
+
+    def __init__(self, value: float) -> None:
+        self.value, self.batches = value, 0
+
+    def evaluate(self, batch: Batch) -> None:
+        UniformEvaluator().evaluate(batch)
+        self.batches += 1
+        if self.batches > 1:
+            batch.values[-1] = self.value
+
+
+@pytest.mark.parametrize("rule", ["gumbel", "puct"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_values_that_are_no_numbers_are_refused(rule: str, value: float) -> None:
+    states = np.array([Position.new(3, seed=seed).state for seed in range(2)])
+    search = NetworkSearch(NetworkOptions(rule=rule, sims=20), BrokenEvaluator(value), games=2, seed=1)
+    with pytest.raises(NetworkSearchError, match="allowed: finite numbers"):
+        search(states, Position.new(3, seed=0).game.rules)
+
+
 def test_the_search_needs_no_torch() -> None:
     code = "import sys, luna_ai.search.network_search; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -9,9 +9,11 @@ import pytest
 
 from engine_fast import Position
 from luna_ai.players import make_player, parse_player
+from luna_ai.search.descent import back_up
 from luna_ai.search.mcts import Search
 from luna_ai.search.options import SearchOptionError, SearchOptions, parse_options
 from luna_ai.search.scores import first_play, progressive_bias, puct, uct
+from luna_ai.slow_games import play_slowly
 
 QUICK = SearchOptions(sims=60, nodes=512)
 
@@ -80,6 +82,24 @@ def test_a_full_tree_stops_growing_and_the_search_goes_on() -> None:
     assert sum(candidate.visits for candidate in found.candidates) == 299
 
 
+def test_a_value_counts_after_many_millions_of_simulations() -> None:
+    search = Search(SearchOptions(sims=3, reuse=False), seed=1)
+    search(Position.new(2, seed=0))
+    tree, value = search.tree, np.array([0.3, 0.7, 0.0, 0.0])
+    edge, seat = int(tree.first_edge[0]), int(Position.new(2, seed=0).to_move or 0)
+    tree.path_node[:2], tree.path_edge[0] = (0, tree.child[edge]), edge
+    tree.edge_value[edge] = 2.0**25
+    back_up(tree, 1, value)
+    assert tree.edge_value[edge] - 2.0**25 == pytest.approx(value[seat], abs=1e-6)
+
+
+def test_a_game_is_stopped_within_a_decision_that_takes_long() -> None:
+    began = time.monotonic()
+    table = [parse_player("mcts:seconds=3600,nodes=64")] * 2
+    assert play_slowly(Position.new(2, seed=0), table, seed=1, stop=lambda: time.monotonic() - began > 0.5) is None
+    assert time.monotonic() - began < 300
+
+
 def test_a_won_game_is_proven() -> None:
     """One winning decision is enough for a proof; where there is none, every decision must lose."""
     proven = 0
@@ -146,7 +166,9 @@ def test_options_that_are_refused(text: str, problem: str) -> None:
         parse_player(f"mcts:{text}")
 
 
-@pytest.mark.parametrize("name", ["mcts:sims=400", "mcts:sims=50,rule=uct", "mcts:seconds=0.5,rounds=0"])
+@pytest.mark.parametrize(
+    "name", ["mcts:sims=400", "mcts:sims=50,rule=uct", "mcts:seconds=0.5,rounds=0", "mcts:sims=5,c=1.0000001"]
+)
 def test_names_print_back(name: str) -> None:
     assert parse_player(name).name == name
     assert parse_player("mcts").name == "mcts:sims=400"
