@@ -235,7 +235,8 @@ def test_what_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path):
     (tmp_path / "empty.pt").write_text("")
     torch.save({"weights": torch.ones(1)}, tmp_path / "other.pt")
     torch.save(Path("code"), tmp_path / "code.pt")
-    for name in ("half.pt", "text.pt", "empty.pt", "other.pt", "code.pt", "missing.pt"):
+    (tmp_path / "users.pt").write_text("root:x:0:0:root:/root:/bin/bash\n")
+    for name in ("half.pt", "users.pt", "text.pt", "empty.pt", "other.pt", "code.pt", "missing.pt"):
         with pytest.raises(CheckpointError) as error:
             read_checkpoint(tmp_path / name)
         assert name in str(error.value)
