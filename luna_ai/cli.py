@@ -20,6 +20,8 @@ VERBS = {
     "simulate": "plays many games between bots and writes a table of them",
     "seats": "measures what each turn position is worth",
     "arena": "finds out who is better: round robin or challenger, with ratings",
+    "train": "trains a network by self-play",
+    "evaluate": "measures a trained network against bots",
     "bench": "measures speed on this machine",
     "components": "shows, checks and compares component sheets",
     "record": "plays games and writes them as records",

@@ -6,6 +6,7 @@ are made from blocks. The same deals are played at every evaluation of a run, so
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,12 +71,12 @@ class Evaluation:
             for n in counts
         ]
 
-    def __call__(self, evaluator: Evaluator) -> list[AgainstAnchor]:
-        """Plays all games of all anchors and player counts."""
-        found = []
+    def __call__(self, evaluator: Evaluator, stop: Callable[[], bool] = lambda: False) -> list[AgainstAnchor]:
+        """Plays all games of all anchors and player counts, until `stop` says so; what is finished by then is told."""
+        found = list[AgainstAnchor]()
         for anchor, players, plan in self._plans:
-            collected = self._play.play(plan, evaluator)
-            assert collected is not None  # nobody stops it
+            if (collected := self._play.play(plan, evaluator, stop=stop)) is None:
+                break
             found.append(self._figures(anchor, players, collected.games))
         return found
 

@@ -298,6 +298,7 @@ class _NotGiven(str):
 
 
 yaml.SafeDumper.add_representer(_NotGiven, lambda dumper, text: dumper.represent_str(str(text)))
+yaml.SafeDumper.add_multi_representer(Path, lambda dumper, path: dumper.represent_str(str(path)))  # --print-config
 
 
 class _Positional(argparse.Action):

@@ -24,13 +24,15 @@ from engine_fast.position import Game, load_game
 from luna_ai.checkpoint import CheckpointError
 from luna_ai.evaluation import AgainstAnchor, Evaluation
 from luna_ai.evaluator import NetworkEvaluator
+from luna_ai.events import EventFile
 from luna_ai.game_plans import plan_games
 from luna_ai.learner import Learned, Learner
+from luna_ai.metrics import Probe, layout_of, probe, scalars_of
 from luna_ai.network import Network, NetworkConfig, make_network
 from luna_ai.replay import Replay
 from luna_ai.selfplay import Collected, SelfPlay
 from luna_ai.training_config import NetworkShape, TrainingConfig
-from luna_ai.training_folder import TrainingFolder
+from luna_ai.training_folder import TrainingFolder, alone_in
 
 LEARNER_KEY, PAST_KEY, NETWORK_KEY = 4, 5, 6
 Stop = Callable[[], bool]
@@ -99,6 +101,7 @@ class Step:
 
     number: int
     collected: Collected
+    probed: Probe
     learned: Learned
     evaluated: list[AgainstAnchor]
     seconds: dict[str, float] = field(default_factory=dict)
@@ -189,13 +192,15 @@ class Run:
         with self._timed("collect"):
             return self.collector.collect(self.network, chosen, self.step, self.games, stop)
 
-    def store(self, collected: Collected) -> None:
-        """Samples into the replay, games into the next part."""
+    def store(self, collected: Collected) -> Probe:
+        """Samples into the replay, games into the next part; what the network thinks of them before it learns."""
         with self._timed("store"):
             self.replay.add(collected.samples)
+            probed = probe(NetworkEvaluator(self.network), collected.samples, self.game.rules)
         self.games += collected.num_games
         which = (pl.lit(self.name).alias("run"), pl.lit(self.step).alias("step"))
         self._rows.append(collected.games.select(*which, pl.all()))
+        return probed
 
     def learn(self) -> Learned:
         """The updates that are due."""
@@ -204,18 +209,18 @@ class Run:
         with self._timed("learn"):
             return self.learner.learn(lambda count: self.replay.draw(count, rng), updates, self.step)
 
-    def evaluate(self) -> list[AgainstAnchor]:
+    def evaluate(self, stop: Stop) -> list[AgainstAnchor]:
         """Games against the anchors, where they are due after this step."""
         every = self.config.evaluate_every
         if self._evaluation is None or ((self.step + 1) % every and self.step + 1 < self.config.steps):
             return []
         with self._timed("evaluate"):
-            return self._evaluation(NetworkEvaluator(self.network))
+            return self._evaluation(NetworkEvaluator(self.network), stop)
 
-    def advance(self, collected: Collected, learned: Learned, evaluated: list[AgainstAnchor]) -> Step:
+    def advance(self, collected: Collected, probed: Probe, learned: Learned, evaluated: list[AgainstAnchor]) -> Step:
         """Counts the step as done."""
         self.step += 1
-        done = Step(self.step, collected, learned, evaluated, dict(self._spent))
+        done = Step(self.step, collected, probed, learned, evaluated, dict(self._spent))
         self._spent.clear()
         return done
 
@@ -227,6 +232,10 @@ class Run:
         """
         if self.saved == self.step:
             return
+        with self._timed("save"):
+            self._save()
+
+    def _save(self) -> None:
         now = time.monotonic()
         self.seconds, self._began = self.seconds + now - self._began, now
         if self._rows:
@@ -256,6 +265,7 @@ def train(
     override: Sequence[str] = (),
     stop: Stop = lambda: False,
     say: Callable[[str], None] = lambda line: None,
+    advance: Callable[[int], None] = lambda steps: None,
     collector: Collector | None = None,
 ) -> Run:
     """Trains until all steps are done, the time is up or `stop` says so; what is done is saved.
@@ -266,27 +276,38 @@ def train(
         override: keys of the config that may differ from those of the existing run.
         stop: asked often; the step that is being collected is lost.
         say: is told what happens, line by line.
+        advance: is called with the number of steps each time some are done, those of earlier sessions too.
         collector: who plays the games; None for this process.
 
     Raises:
-        ValueError: one line: see `Run`, and TrainingError for a full disk.
+        ValueError: one line: see `Run`; TrainingError for a full disk, InvalidRun if somebody else trains there.
     """
-    run = Run(config, folder, override, collector)
-    try:
-        report(run, say, f"run {run.name} goes on after step {run.step}" if run.step else f"run {run.name} begins")
+    config.check()
+    with alone_in(folder):
+        run = Run(config, folder, override, collector)
+        try:
+            _loop(run, stop, say, advance)
+        except OSError as problem:
+            kept = f"checkpoint {run.saved} is kept" if run.saved else "there is no checkpoint yet"
+            what = f"step {run.step} cannot be written: {problem.strerror or problem}; {kept}"
+            raise TrainingError(what) from problem
+    return run
+
+
+def _loop(run: Run, stop: Stop, say: Callable[[str], None], advance: Callable[[int], None]) -> None:
+    report(run, say, f"run {run.name} goes on after step {run.step}" if run.step else f"run {run.name} begins")
+    advance(run.step)
+    with EventFile(run.folder.tensorboard, run.step + 1, layout_of(run.config)) as curves:
         while not run.finished and not stop():
             if (collected := run.collect(stop)) is None:
                 break
-            run.store(collected)
-            step = run.advance(collected, run.learn(), run.evaluate())
+            step = run.advance(collected, run.store(collected), run.learn(), run.evaluate(stop))
+            curves.add(step.number, scalars_of(run, step))
             report(run, say, line_of(run, step))
-            if run.step % config.save_every == 0:
+            advance(1)
+            if run.step % run.config.save_every == 0:
                 run.save()
         run.save()
-    except OSError as problem:
-        kept = f"checkpoint {run.saved} is kept" if run.saved else "there is no checkpoint yet"
-        raise TrainingError(f"step {run.step} cannot be written: {problem.strerror or problem}; {kept}") from problem
-    return run
 
 
 def report(run: Run, say: Callable[[str], None], line: str) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,11 @@ from luna_ai.checkpoint import Checkpoint, flush_folder, read_checkpoint, write_
 from luna_ai.config import UserError
 from luna_ai.network import Network
 from luna_ai.run_folder import InvalidRun, RunChanged, write_text, write_whole
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 CONFIG, LATEST = "config.yaml", "latest"
 FIXED = ("kind", "width", "blocks", "hidden", "heads", "ruleset", "option", "components")
@@ -149,6 +155,27 @@ class TrainingFolder:
         """
         with (self.path / "log.txt").open("a", encoding="utf-8") as file:
             file.write(line + "\n")
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keeps other processes from training in a folder; the system lets go however this process ends.
+
+    Raises:
+        InvalidRun: another process trains there, or the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as problem:
+        raise InvalidRun(f"cannot use the folder {folder}: {problem}") from problem
+    with lock:
+        if fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as problem:
+                raise InvalidRun(f"another process trains in {folder}; wait for it or use another folder") from problem
+        yield
 
 
 def name_of(step: int) -> str:

@@ -41,3 +41,4 @@ def test_shares_and_intervals():
     assert evaluation(PlayoutEvaluator(playouts=8)) == found
     weaker = evaluation(UniformEvaluator())
     assert sum(each.share for each in weaker) < sum(each.share for each in found)
+    assert evaluation(UniformEvaluator(), stop=lambda: True) == []

@@ -19,7 +19,7 @@ from luna_ai.run_folder import InvalidRun, RunChanged
 from luna_ai.samples import read_samples
 from luna_ai.train import Run, TrainingError, train
 from luna_ai.training_config import TrainingConfig
-from luna_ai.training_folder import kept_steps, read_games
+from luna_ai.training_folder import alone_in, kept_steps, read_games
 
 TINY = TrainingConfig(
     steps=4, save_every=2, games=2, slots=2, sims=2, fast_sims=1, full_share=0.5, width=8, blocks=1, batch=32,
@@ -228,6 +228,12 @@ def test_folders_that_hold_something_else_are_refused(tmp_path: Path):
     file.write_text("a file")
     with pytest.raises(InvalidRun, match="cannot use the folder"):
         train(replace(TINY, steps=1), tmp_path)
+
+
+def test_two_trainings_in_one_folder_are_one_too_many(tmp_path: Path):
+    with alone_in(tmp_path), pytest.raises(InvalidRun, match="another process trains in"):
+        train(replace(TINY, steps=1), tmp_path)
+    assert train(replace(TINY, steps=1), tmp_path).step == 1
 
 
 def test_the_time_of_a_run_is_bounded(tmp_path: Path):
