@@ -73,12 +73,12 @@ def check_outputs(outputs: Sequence[tuple[str, Path | None, str | None]]) -> Non
     """Refuses paths that cannot be written, so that no work is lost at its end; leaves no trace.
 
     Args:
-        outputs: flag, path, and `file`, `folder` or, where the path is not written, None.
+        outputs: flag, path, and `file`, `folder` or, where the path is only read (or is none), None.
 
     Raises:
-        UserError: the place is protected or, for a file, its folder is missing; or two options name one path.
+        UserError: the place is protected or, for a file, its folder is missing; or another option names the same path.
     """
-    seen: dict[Path, str] = {}
+    seen = {path.resolve(): flag for flag, path, kind in outputs if isinstance(path, Path) and kind is None}
     for flag, path, kind in outputs:
         if path is None or kind is None:
             continue
