@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 GAMES_FOLDER = "games"
 
 
@@ -45,6 +47,21 @@ def claim_folder(folder: Path, settings_file: str, settings: Mapping[str, Any]) 
             write_text(path, json.dumps(dict(settings), indent=1) + "\n")
     except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InvalidRun(f"cannot use the folder {folder}: {error}") from error
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """A table of games of a run.
+
+    Raises:
+        InvalidRun: it cannot be read; says what to do.
+    """
+    try:
+        table = pl.read_parquet(path)
+    except pl.exceptions.PolarsError:
+        table = pl.DataFrame()
+    if "game" not in table.columns:
+        raise InvalidRun(f"{path} is no table of games, or a damaged one; delete it to play its games again")
+    return table
 
 
 def check_same(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ import polars as pl
 
 from engine_fast.components import load_sheet
 from engine_fast.layout import LEDGER_SOURCES
-from luna_ai.run_folder import claim_folder, write_whole
+from luna_ai.run_folder import claim_folder, read_table, write_whole
 from luna_ai.runner import Runner, versions
 from luna_ai.schedule import SCHEDULE_SCHEMA
 
@@ -127,7 +127,7 @@ class _Parts:
     def _found(self, out: Path) -> list[pl.DataFrame]:
         tables, games = [], 0
         for path in sorted((out / "games").glob("part-*.parquet")):
-            table = pl.read_parquet(path)
+            table = read_table(path)
             if table["game"][0] == games and games < self._simulation.games:
                 wanted = table.filter(pl.col("game") < self._simulation.games)
                 tables.append(wanted)

@@ -17,7 +17,7 @@ import polars as pl
 
 from luna_ai.arena.schedule import Event
 from luna_ai.arena.settings import Arena
-from luna_ai.run_folder import GAMES_FOLDER, claim_folder, write_whole
+from luna_ai.run_folder import GAMES_FOLDER, claim_folder, read_table, write_whole
 from luna_ai.seats.store import RunnerError, check_rows, finished_games
 
 FORMAT = "luna-arena/1"
@@ -99,7 +99,7 @@ def read_parts(folder: Path, event: Event) -> list[pl.DataFrame]:
     parts: list[pl.DataFrame] = []
     expected = 0
     for path in sorted((folder / GAMES_FOLDER).glob(f"{event.slug}-[0-9]*.parquet")):
-        part = pl.read_parquet(path)
+        part = read_table(path)
         if part["block"][0] == expected < event.blocks:
             parts.append(part.filter(pl.col("block") < event.blocks))
             expected = int(part["block"][-1]) + 1

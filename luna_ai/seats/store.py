@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from luna_ai.run_folder import GAMES_FOLDER, claim_folder, write_whole
+from luna_ai.run_folder import GAMES_FOLDER, claim_folder, read_table, write_whole
 from luna_ai.seats.schedule import SeatStudy, Variant
 
 FORMAT = "luna-seats/1"
@@ -140,7 +140,7 @@ def read_parts(folder: Path, stage: str, variant: Variant) -> list[pl.DataFrame]
     parts: list[pl.DataFrame] = []
     expected = 0
     for path in sorted((folder / GAMES_FOLDER).glob(f"{stage}-{variant.slug}-*.parquet")):
-        part = pl.read_parquet(path)
+        part = read_table(path)
         if part["block"][0] == expected:
             parts.append(part)
             expected = int(part["block"][-1]) + 1

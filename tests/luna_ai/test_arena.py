@@ -271,6 +271,15 @@ class TestResume:
         with pytest.raises(InvalidRun, match="cannot use the folder"):
             run_arena(ROBIN, games(), tmp_path / "file")
 
+    def test_a_damaged_table_is_named(self, tmp_path):
+        run_arena(replace(ROBIN, deals=1), games(), tmp_path)
+        part = min((tmp_path / "games").iterdir())
+        part.write_bytes(part.read_bytes()[:500])
+        with pytest.raises(InvalidRun, match=rf"{part.name} is no table of games, or a damaged one; delete it"):
+            run_arena(ROBIN, games(), tmp_path)
+        part.unlink()
+        assert len(run_arena(ROBIN, games(), tmp_path).games[0])
+
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
