@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
 class NetworkPlayer:
     """A network; a decision that is the only legal one is not put before it."""
 
-    def __init__(self, spec: PlayerSpec, options: NetOptions, seed: int | None) -> None:
-        """Reads the network, once a process.
+    def __init__(
+        self, spec: PlayerSpec, options: NetOptions, seed: int | None, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Reads the network, once a process. Once `stop` says yes, decisions are made with what the search has.
 
         Raises:
             NetOptionError: PyTorch is not installed.
             CheckpointError: the file is no checkpoint of this program.
             EvaluatorError: the backend cannot evaluate this network.
         """
-        self.spec = spec
+        self.spec, self._stop = spec, stop
         self._evaluator = evaluator_of(options)
         self._search = search_of(options, self._evaluator, seed) if options.sims else None
 
@@ -45,7 +48,7 @@ class NetworkPlayer:
             return legal[0]
         states = position.state.reshape(1, -1).copy()
         if self._search is not None:
-            return int(self._search(states, position.game.rules).chosen[0])
+            return int(self._search(states, position.game.rules, self._stop).chosen[0])
         batch = new_batch(states, position.game.rules)
         self._evaluator.evaluate(batch)
         return legal[int(np.argmax(batch.logits[0, legal]))]

@@ -160,5 +160,5 @@ def make_player(spec: PlayerSpec | str, seed: int | None = None, stop: Callable[
     if known.network is not None:
         from luna_ai.network_player import NetworkPlayer
 
-        return NetworkPlayer(known, known.network, seed)
+        return NetworkPlayer(known, known.network, seed, stop)
     return SearchPlayer(known, seed, stop) if known.search is not None else KernelPlayer(known, seed)

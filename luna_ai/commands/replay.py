@@ -34,9 +34,7 @@ class Config(WritesJson):
     from_: int | None = argument(None, "first step to draw; 0 is the set-up", low=0)
     to: int | None = argument(None, "last step to draw", low=0)
     delay: float = argument(0.0, "seconds between the drawn steps", low=0, high=3600)
-    components: str | None = argument(
-        None, "sheet of the records, where it is not a packaged one", metavar="NAME|FILE"
-    )
+    components: str | None = argument(None, "sheet of the records, where it is not a packaged one", metavar="NAME|FILE")
     any_components: bool = argument(False, "replay also with a sheet that differs from the record's")
     out: Path | None = argument(None, "write the verified records to this file", writes="file", metavar="FILE")
     positions: bool = argument(False, "in --out, each decision states the position after it")

@@ -238,8 +238,10 @@ class _Table:
         owner = lies["owner"]
         sign = "x" if owner is None else f"{owner}{self.signs.book if 'book' in lies else ''}"
         style = "dim" if owner is None else f"{SEAT_STYLES[owner]} bold"
-        return Text(f"{tile:>2} ").append(sign, style=f"{style}{' reverse' if moved else ''}").append(
-            " " * (CELL - 4 - len(sign))
+        return (
+            Text(f"{tile:>2} ")
+            .append(sign, style=f"{style}{' reverse' if moved else ''}")
+            .append(" " * (CELL - 4 - len(sign)))
         )
 
     def path(self) -> Table:

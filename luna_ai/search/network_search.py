@@ -19,7 +19,7 @@ from engine_fast.layout import MAX_PLAYERS, OVER, STATE_WORDS, columns
 from engine_fast.position import new_ledger
 from luna_ai.search.evaluators import Evaluator
 from luna_ai.search.lockstep.expansion import Numbers, Scratch
-from luna_ai.search.lockstep.forest import forest_bytes, new_forest, new_leaves
+from luna_ai.search.lockstep.forest import UNPROVEN, forest_bytes, new_forest, new_leaves
 from luna_ai.search.lockstep.gumbel import halving_table
 from luna_ai.search.lockstep.softmax import new_powers
 from luna_ai.search.lockstep.steps import advance, plant
@@ -262,11 +262,12 @@ class NetworkSearch:
         return NetworkResult(chosen, policy, visits, values, means, raw, played, depth, asked, steps, clock)
 
     def _draw_decisions(self, chosen: NDArray[np.int64], visits: NDArray[np.int32]) -> None:
-        """With a temperature, draws each decision by its visits instead of the most visited one."""
+        """With a temperature, draws each decision by its visits, unless it is proven which one is best."""
         if self.options.rule != "puct" or self.options.temperature == 0.0:
             return
+        nodes = len(self.forest.visits) // self.games
         for game, row in enumerate(visits):
-            if row.any():
+            if row.any() and self.forest.proven[game * nodes] == UNPROVEN:
                 weights = (row / row.max()) ** (1.0 / self.options.temperature)
                 chosen[game] = self._noise[game].choice(NUM_ACTIONS, p=weights / weights.sum())
 

@@ -50,6 +50,20 @@ class SearchOptions:
     reuse: bool = True
     transpositions: bool = False
 
+    def __post_init__(self) -> None:
+        """Checks all values.
+
+        Raises:
+            SearchOptionError: a value that is not allowed; the message names the option and what is.
+        """
+        for key, allowed in CHOICES.items():
+            if _written(getattr(self, key)) not in allowed:
+                raise SearchOptionError(f"{PREFIX}: {key}={getattr(self, key)} is not one of {', '.join(allowed)}")
+        for key in RANGES:
+            value = getattr(self, key)
+            if not (key == "seconds" and value is None):
+                check_range(key, value)
+
     @property
     def name(self) -> str:
         """The player's full name: the budget, then every option that is not as usual."""
@@ -102,15 +116,24 @@ def _value(key: str, text: str) -> Any:
         if text not in CHOICES[key]:
             raise SearchOptionError(f"{PREFIX}: {key}={text} is not one of {', '.join(CHOICES[key])}")
         return text == "true" if key in SWITCHES else text
-    low, high = RANGES[key]
     try:
-        number = int(text) if key in WHOLE else float(text)
+        return int(text) if key in WHOLE else float(text)
     except ValueError:
-        number = float("nan")
-    if not low <= number <= high:
-        kind = "whole number" if key in WHOLE else "number"
-        raise SearchOptionError(f"{PREFIX}: {key}={text} is not a {kind} from {low:g} to {high:g}")
-    return number
+        raise out_of_range(key, text) from None
+
+
+def check_range(key: str, value: Any) -> None:
+    """Raises SearchOptionError unless the option is a number in its range, a whole one where it counts something."""
+    low, high = RANGES[key]
+    kinds = (int,) if key in WHOLE else (int, float)
+    if not isinstance(value, kinds) or isinstance(value, bool) or not low <= value <= high:
+        raise out_of_range(key, value)
+
+
+def out_of_range(key: str, value: Any) -> SearchOptionError:
+    """The error that names a value and its range."""
+    (low, high), kind = RANGES[key], "whole number" if key in WHOLE else "number"
+    return SearchOptionError(f"{PREFIX}: {key}={value} is not a {kind} from {low:g} to {high:g}")
 
 
 def _written(value: Any) -> str:

@@ -282,6 +282,14 @@ def test_a_win_that_can_be_reached_is_proven_and_played(rule: str, players: int)
     assert proven >= 2
 
 
+def test_a_proven_win_is_played_whatever_the_temperature() -> None:
+    for seed in (0, 3):
+        position = near_the_end(2, seed)
+        search, found = run([position] * 20, UniformEvaluator(), rule="puct", sims=400, temperature=5.0)
+        assert search.forest.proven[0] == EXACT
+        assert {position.play(int(action)).ranking[position.to_move] for action in found.chosen} == {1}
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_proofs_agree_with_playing_everything_out(rule: str) -> None:
     """Proven nodes of some end games, compared with a full search of what lies below them."""

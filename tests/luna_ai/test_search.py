@@ -185,3 +185,12 @@ def test_a_short_search_beats_the_greedy_bot(players: int) -> None:
             position = position.play(table[position.to_move].choose(position))
         won += position.ranking[seat] == 1
     assert won >= 6  # at an equal share of 1/2 this happens in 14 %, at 1/3 in 2 %, at 1/4 in 0.4 % of tries
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("sims", 0), ("sims", 2.5), ("sims", True), ("rule", "x"), ("reuse", 2), ("c", float("nan")), ("nodes", "many")],
+)
+def test_options_are_checked_from_python_too(option: str, value: object) -> None:
+    with pytest.raises(SearchOptionError, match=option):
+        SearchOptions(**{option: value})  # type: ignore[arg-type]
