@@ -163,10 +163,15 @@ def _mean(column: pl.Series) -> float:
 
 def _anchors(step: Step) -> Iterator[tuple[str, float]]:
     for found in step.evaluated:
-        tag = f"anchor/{found.anchor}/{found.players}p"
+        tag = f"anchor/{anchor_tag(found.anchor)}/{found.players}p"
         yield from ((f"{tag}/win_rate", found.share), (f"{tag}/low", found.low), (f"{tag}/high", found.high))
         for place, share in enumerate(found.by_position, 1):
             yield f"{tag}/position{place}", share
+
+
+def anchor_tag(name: str) -> str:
+    """A bot's name in tags, which take no colon."""
+    return name.replace(":", "_")
 
 
 def _search(step: Step) -> Iterator[tuple[str, float]]:
@@ -207,7 +212,10 @@ def layout_of(config: TrainingConfig) -> Layout:
     positions = {n: [f"turn_position/{n}p/position{k}" for k in range(1, n + 1)] for n in counts}
     seats = {n: [f"seat/{n}p/seat{i}" for i in range(n)] for n in counts}
     anchors = {
-        f"{bot}, {n} players": ("Margin", [f"anchor/{bot}/{n}p/{end}" for end in ("win_rate", "low", "high")])
+        f"{bot}, {n} players": (
+            "Margin",
+            [f"anchor/{anchor_tag(bot)}/{n}p/{end}" for end in ("win_rate", "low", "high")],
+        )
         for bot in config.anchors
         for n in counts
     }

@@ -65,7 +65,7 @@ class SelfPlayOptions:
 class ReplayOptions:
     """Which samples are kept, and how often each is trained on."""
 
-    reuse: float = argument(4.0, "how often a new position (of weight 1) is trained on", low=0.01, high=1000)
+    reuse: float = argument(2.0, "how often a new position (of weight 1) is trained on", low=0.01, high=1000)
     window: int = argument(20_000, "samples of the first window", low=1, high=1_000_000_000)
     window_growth: float = argument(0.4, "growth of the window a new sample, at its start", low=0, high=1)
     window_power: float = argument(0.75, "the window grows with the samples to this power", low=0.01, high=1)
@@ -82,7 +82,7 @@ class LearnerOptions:
     warmup: int = argument(2, "steps in which the learning rate rises", low=0, high=1_000_000)
     weight_decay: float = argument(1e-3, "of AdamW, on matrices", low=0, high=1)
     clip: float = argument(1.0, "largest norm of a gradient", low=1e-6, high=1e6)
-    root_share: float = argument(0.0, "share of the search's value in the win target", low=0, high=1)
+    root_share: float = argument(0.5, "share of the search's value in the win target", low=0, high=1)
     win_weight: float = argument(1.0, "weight of the win loss beside the policy's", low=0, high=100)
     margin_weight: float = argument(0.25, "weight of the margin loss", low=0, high=100)
     sources_weight: float = argument(0.1, "weight of the loss of influence by source", low=0, high=100)

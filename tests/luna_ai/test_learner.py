@@ -63,7 +63,7 @@ def test_the_learning_rate_rises_and_falls():
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_few_samples_are_learned_by_heart(samples: Samples, precision: str):
-    options = replace(LearnerOptions(learning_rate=3e-3, warmup=0, final_rate=1.0, weight_decay=0.0))
+    options = LearnerOptions(learning_rate=3e-3, warmup=0, final_rate=1.0, weight_decay=0.0, root_share=0.0)
     options = replace(options, precision="bfloat16" if precision == "bfloat16" else "float32")
     learner = Learner(make_network(NetworkConfig(width=64, blocks=1), seed=1), options, GAME.rules, steps=1)
     few = taken(samples, np.flatnonzero(samples.policy_size > 0)[:32])

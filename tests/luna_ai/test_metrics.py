@@ -25,6 +25,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "METRICS.md"
 TINY = TrainingConfig(
     steps=3, save_every=2, games=12, slots=12, sims=2, fast_sims=1, width=8, blocks=1, batch=64, evaluate_every=2,
     evaluate_deals=2, evaluate_sims=1, reuse=1.0, warmup=1, bot_share=0.1,
+    anchors=("random", "greedy", "strategy:temple"),
 )  # fmt: skip
 
 
@@ -56,7 +57,7 @@ def scalars(folder: Path) -> dict[tuple[str, int], float]:
 
 def pattern_of(tag: str) -> str:
     """A regular expression of the tags that one line stands for."""
-    names = {"N": "[234]", "K": "[1234]", "I": "[0123]", "BOT": "random|greedy", "PART": "[a-z]+"}
+    names = {"N": "[234]", "K": "[1234]", "I": "[0123]", "BOT": "random|greedy|strategy_temple", "PART": "[a-z]+"}
     names |= {"SOURCE": "|".join(LEDGER_SOURCES), "KIND": "|".join(block.name for block in BLOCKS)}
     return re.sub(r"\\\{([A-Z]+)\\\}", lambda found: f"(?:{names[found[1]]})", re.escape(tag))
 
@@ -142,7 +143,7 @@ def test_one_chart_for_each_number_of_players(folder: Path):
     tags = {tag for tag, _ in scalars(folder)}
     anchors = [end for chart in found.category[2].chart for series in chart.margin.series for end in
                (series.value, series.lower, series.upper)]  # fmt: skip
-    assert len(anchors) == 18
+    assert len(anchors) == 27
     assert set(anchors) <= tags
 
 
