@@ -78,11 +78,14 @@ def check_outputs(outputs: Sequence[tuple[str, Path | None, str | None]]) -> Non
     Raises:
         UserError: the place is protected or, for a file, its folder is missing; or another option names the same path.
     """
-    seen = {path.resolve(): flag for flag, path, kind in outputs if isinstance(path, Path) and kind is None}
+    read = {path.resolve() for _, path, kind in outputs if isinstance(path, Path) and kind is None}
+    seen = dict[Path, str]()
     for flag, path, kind in outputs:
         if path is None or kind is None:
             continue
-        if (place := path.resolve()) in seen:
+        if (place := path.resolve()) in read:
+            raise UserError(f"{flag}: {str(path)!r} is the file that is read; an output needs another path")
+        if place in seen:
             raise UserError(f"{flag}: {str(path)!r} is the path of {seen[place]} too")
         seen[place] = flag
         try:

@@ -54,8 +54,6 @@ class Config(WritesJson):
             raise UserError(f"--to: {self.to} comes before --from {self.from_}")
         if self.out is None and (self.positions or self.legal):
             raise UserError(f"--{'positions' if self.positions else 'legal'}: only together with --out FILE")
-        if self.out is not None and self.out.resolve() == self.file.resolve():
-            raise UserError(f"--out: {str(self.out)!r} is the file that is replayed")
 
 
 def run(config: Config) -> int:

@@ -228,7 +228,8 @@ def test_figures_and_text(files: Path, capsys: pytest.CaptureFixture[str]) -> No
     losses = {judgement["number"]: judgement["loss"] for judgement in game["judgements"]}
     assert len(game["mistakes"]) <= 4
     assert [losses[number] for number in game["mistakes"]] == sorted(losses.values())[::-1][: len(game["mistakes"])]
-    assert f"game 1, 130 decisions, finished: {len(losses)} analysed, {game['forced']} forced, by mcts:sims=20" in text
+    flat = " ".join(text.split())
+    assert f"game 1, 130 decisions, finished: {len(losses)} analysed, {game['forced']} forced, by mcts:sims=20" in flat
     for words in ("chances to win by seat", "best decisions", "by seat", "largest mistakes", "0 temple"):
         assert words in text
     assert max(map(len, text.splitlines())) <= 120

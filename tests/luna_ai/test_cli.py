@@ -289,7 +289,7 @@ def test_an_output_is_tried_without_leaving_a_trace(tmp_path: Path):
     assert (kept.read_text(), [path.name for path in tmp_path.iterdir()]) == ("old", ["kept"])
     with pytest.raises(UserError, match="is the path of --json too"):
         check_outputs([("--json", kept, "file"), ("--out", tmp_path / "x" / ".." / "kept", "file")])
-    with pytest.raises(UserError, match="is the path of file too"):
+    with pytest.raises(UserError, match="is the file that is read"):
         check_outputs([("--json", kept, "file"), ("file", tmp_path / "x" / ".." / "kept", None)])
     assert kept.read_text() == "old"
     with pytest.raises(UserError, match=r"--out: .* cannot be written"):

@@ -84,7 +84,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("replay unfinished --components nonsuch", "no component sheet 'nonsuch'"),
     ("replay unfinished --positions", "--positions: only together with --out FILE"),
     ("replay unfinished --legal", "--legal: only together with --out FILE"),
-    ("replay unfinished --out unfinished", "--out: 'unfinished' is the file that is replayed"),
+    ("replay unfinished --out unfinished", "--out: 'unfinished' is the file that is read"),
     ("replay unfinished --from 3", "--from: only together with --draw"),
     ("replay unfinished --game 1", "--game: only together with --draw"),
     ("replay unfinished --draw --from 5 --to 4", "--to: 4 comes before --from 5"),

@@ -134,4 +134,4 @@ def test_the_option_prints_back_and_costs_a_table() -> None:
     assert parse_player("mcts:transpositions=true").name == "mcts:sims=400,transpositions=true"
     assert new_tree(100, 100).table.nbytes == 4 and new_tree(100, 100, shared=True).table.nbytes == 4 * 256
     assert bytes_per_node(0) == 112 + 4 + 2 + 2 + 4 + 4 + 32 + 1 + 16
-    assert bytes_per_node(10) - bytes_per_node(0) == 10 * (2 + 4 + 4 + 4 + 4 + 1)
+    assert bytes_per_node(10) - bytes_per_node(0) == 10 * (2 + 4 + 4 + 4 + 8 + 1)
