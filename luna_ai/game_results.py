@@ -23,6 +23,7 @@ class Log(NamedTuple):
     state: NDArray[np.uint64]  # [B, STATE_WORDS]
     ledger: NDArray[np.int16]  # [B, 4, SOURCES]
     root: NDArray[np.float32]  # [B, 4]
+    surprise: NDArray[np.float32]  # [B] divergence of the improved policy from the prior, nats; 0 without a policy
     size: NDArray[np.int32]  # [B]
     policy_id: NDArray[np.uint16]  # [P]
     policy: NDArray[np.float32]  # [P]
@@ -72,9 +73,13 @@ def samples_of(
     ranks, margins = final_standing(final)
     parts = [_part(log, ranks, margins, ledger, version) for log in logs]
     samples = joined(parts)
-    game = np.concatenate([log.game for log in logs]) if logs else np.zeros(0, dtype=np.int64)
-    action = np.concatenate([log.action for log in logs]) if logs else np.zeros(0, dtype=np.int64)
+    if not logs:
+        return samples
+    game, action, surprise = (
+        np.concatenate([getattr(log, key) for log in logs]) for key in ("game", "action", "surprise")
+    )
     weight = sample_weights(game, action, samples.policy_size > 0, options)
+    weight = surprise_weights(game, weight, surprise, options.surprise_share)
     return taken(samples._replace(weight=weight), np.argsort(game, kind="stable"))
 
 
@@ -107,6 +112,24 @@ def sample_weights(
     _, which, counts = np.unique(np.stack([game, action]), axis=1, return_inverse=True, return_counts=True)
     shared = counts[which.reshape(-1)].astype(np.float64) ** -options.action_power
     return (shared * np.where(has_policy, 1.0, options.value_weight)).astype(np.float32)
+
+
+def surprise_weights(
+    game: NDArray[np.int64], weight: NDArray[np.float32], surprise: NDArray[np.float32], share: float
+) -> NDArray[np.float32]:
+    """Weights after policy surprise weighting (Wu, KataGo's "Other methods", 2020), `float32[B]`.
+
+    A game's samples with a policy target keep their sum of weights: 1 - share of it stays as it is, the rest goes to
+    them in proportion to weight x surprise. Samples without surprise (no policy target) keep their weights.
+    """
+    if share == 0.0 or not len(game):
+        return weight
+    asked = surprise > 0.0
+    _, which = np.unique(game, return_inverse=True)
+    total = np.bincount(which, weights=weight * asked)[which]
+    surprising = np.bincount(which, weights=weight * surprise)[which]
+    factor = (1.0 - share) + share * surprise * total / np.where(asked, surprising, 1.0)
+    return np.where(asked, weight * factor, weight).astype(np.float32)
 
 
 def game_rows(table: Table) -> pl.DataFrame:

@@ -35,7 +35,7 @@ from luna_ai.bots.games import HASH_SEED
 from luna_ai.bots.workspace import new_workspace
 from luna_ai.game_plans import ABSENT, PAST, SELF, Plan, SelfPlayError
 from luna_ai.game_results import Log, Table, game_rows, samples_of
-from luna_ai.samples import Samples
+from luna_ai.samples import Samples, ragged_rows
 from luna_ai.search.evaluators import Batch, Evaluator
 from luna_ai.search.network_search import NetworkOptions, NetworkSearch
 from luna_ai.training_config import SelfPlayOptions
@@ -220,8 +220,20 @@ class SelfPlay:
         policy = found.policy[slots] if which == 0 else np.zeros((0, NUM_ACTIONS), dtype=np.float32)
         rows, ids = np.nonzero(policy)
         size = np.bincount(rows, minlength=len(places)).astype(np.int32)
-        kept = (table.ledger[games], found.root_values[slots], size, ids.astype(np.uint16), policy[rows, ids])
-        return Log(games, table.actions[games], due.state[places], *kept)
+        surprise = (
+            surprises(self._searches[0], slots, policy) if which == 0 else np.zeros(len(places), dtype=np.float32)
+        )
+        values = (found.root_values[slots], surprise)
+        return Log(
+            games,
+            table.actions[games],
+            due.state[places],
+            table.ledger[games],
+            *values,
+            size,
+            ids.astype(np.uint16),
+            policy[rows, ids],
+        )
 
     def _apply(self, table: Table, due: _Round) -> None:
         ledgers = table.ledger[due.game]
@@ -267,6 +279,25 @@ def forced_position(game: Game) -> NDArray[np.uint64]:
             chosen = choose_into(0, state[0], game.rules, chance, workspace)
             apply_batch(state, np.array([int(chosen)]), game.rules, ledger)
     raise SelfPlayError("no forced decision in 1000 random games; this sheet and rule set cannot be learned")
+
+
+def surprises(search: NetworkSearch, slots: NDArray[np.int64], policy: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How far the improved policies are from the priors of the last search, `float32[B]`, nats (Kullback-Leibler).
+
+    Args:
+        search: as it stands after the search.
+        slots: `int64[B]`, its games.
+        policy: `float32[B, NUM_ACTIONS]`, their improved policies.
+    """
+    forest = search.forest
+    roots = slots * (len(forest.visits) // search.games)
+    sizes = forest.num_edges[roots]
+    edges = ragged_rows(forest.first_edge[roots].astype(np.int64), sizes)
+    rows = np.repeat(np.arange(len(slots)), sizes)
+    improved, prior = policy[rows, forest.action[edges]], forest.prior[edges]
+    ratio = np.where(improved > 0, improved, 1.0) / np.where(improved > 0, np.maximum(prior, 1e-12), 1.0)
+    found = np.bincount(rows, weights=improved * np.log(ratio), minlength=len(slots))
+    return np.maximum(found, 0.0).astype(np.float32)
 
 
 def only_decisions(masks: NDArray[np.uint64]) -> NDArray[np.int64]:

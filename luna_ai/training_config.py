@@ -56,6 +56,12 @@ class SelfPlayOptions:
     action_power: float = argument(
         1.0, "a decision of an action of k decisions weighs k to the power of minus this", low=0, high=2
     )
+    surprise_share: float = argument(
+        0.0,
+        "share of a game's policy weight given in proportion to how much the search changed the policy",
+        low=0,
+        high=1,
+    )
     value_weight: float = argument(
         0.25, "weight of decisions without a policy target, relative to others", low=0.001, high=1
     )

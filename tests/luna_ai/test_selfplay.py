@@ -14,13 +14,14 @@ from engine_fast.position import load_game
 from luna_ai.bots.games import play_batch
 from luna_ai.bots.workspace import new_workspace
 from luna_ai.game_plans import ABSENT, PAST, SELF, Plan, SelfPlayError, joined_plans, one_plan, plan_games
-from luna_ai.game_results import final_standing, sample_weights
+from luna_ai.game_results import final_standing, sample_weights, surprise_weights
 from luna_ai.losses import unpack_masks
 from luna_ai.players import CODES
 from luna_ai.runner import ranks
 from luna_ai.samples import Samples
-from luna_ai.search.evaluators import HashEvaluator
-from luna_ai.selfplay import Collected, SelfPlay, coins, only_decisions
+from luna_ai.search.evaluators import HashEvaluator, new_batch
+from luna_ai.search.network_search import NetworkOptions, NetworkSearch
+from luna_ai.selfplay import Collected, SelfPlay, coins, only_decisions, surprises
 from luna_ai.training_config import SelfPlayOptions
 
 GAME = load_game()
@@ -175,3 +176,41 @@ def test_what_cannot_be_played_is_refused():
     with pytest.raises(SelfPlayError, match="0 games cannot be played"):
         plan_games(QUICK, GAME, 1, 0, 0, 0)
     assert play.play(table_of([SELF, SELF], 1), HashEvaluator(), stop=lambda: True) is None
+
+
+def test_surprising_decisions_weigh_more_and_a_game_keeps_its_weight():
+    game = np.array([0, 1, 0, 0, 1])
+    weight = np.array([1.0, 1.0, 0.5, 0.25, 1.0], dtype=np.float32)
+    surprise = np.array([0.3, 0.2, 0.6, 0.0, 0.2], dtype=np.float32)  # the fourth has no policy target
+    found = surprise_weights(game, weight, surprise, 0.5)
+    # game 0: policy weight 1.5; half of it by weight, half in proportion to 1 x 0.3 and 0.5 x 0.6, which are equal
+    assert found == pytest.approx([0.5 + 0.375, 1.0, 0.25 + 0.375, 0.25, 1.0])
+    assert surprise_weights(game, weight, surprise, 0.0) is weight
+
+
+def test_surprise_is_the_divergence_of_the_improved_policy_from_the_prior():
+    states = plan_games(QUICK, GAME, seed=8, actor=0, first=0, count=3).state
+    search = NetworkSearch(NetworkOptions(rule="gumbel", sims=12), HashEvaluator(), games=3, seed=1)
+    found = search(states, GAME.rules)
+    slots = np.array([2, 0])
+    batch = new_batch(states[slots], GAME.rules)
+    HashEvaluator().evaluate(batch)
+    expected = []
+    for row, logits, mask in zip(found.policy[slots], batch.logits, unpack_masks(batch.masks), strict=True):
+        prior = np.exp(logits[mask].astype(np.float64) - logits[mask].max())
+        prior /= prior.sum()
+        improved = row[mask][row[mask] > 0]
+        expected.append((improved * np.log(improved / prior[row[mask] > 0])).sum())
+    assert surprises(search, slots, found.policy[slots]) == pytest.approx(expected, rel=1e-4)
+    assert min(expected) > 0.01
+
+
+def test_surprise_weighting_changes_weights_alone(collected: Collected):
+    options = replace(QUICK, surprise_share=0.5)
+    other = played(options, plan_games(options, GAME, seed=3, actor=0, first=0, count=12, past=True))
+    before, after = collected.samples, other.samples
+    assert same(before._replace(weight=after.weight), after)
+    asked = before.policy_size > 0
+    assert np.array_equal(before.weight[~asked], after.weight[~asked])
+    assert before.weight[asked].sum() == pytest.approx(after.weight[asked].sum(), rel=1e-5)
+    assert not np.allclose(before.weight[asked], after.weight[asked])
