@@ -1,7 +1,9 @@
 """How strong the current network is: one seat of it among copies of a bot, every deal with every start player.
 
-Games are played in step by `SelfPlay`, without noise; a *block* is one deal with all its N start players, and intervals
-are made from blocks. The same deals are played at every evaluation of a run, so that curves are paired.
+Among copies of the network of the evaluation before it plays as well, which links the ratings of versions that no bot
+can tell apart any more (`luna_ai.rating_curve`). Games are played in step by `SelfPlay`, without noise; a *block* is one
+deal with all its N start players, and intervals are made from blocks. The same deals are played at every evaluation of
+a run, so that curves are paired.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from engine_fast.position import Game
-from luna_ai.game_plans import SELF, Plan, joined_plans, one_plan
+from luna_ai.game_plans import PAST, SELF, Plan, joined_plans, one_plan
 from luna_ai.players import CODES
 from luna_ai.search.evaluators import Evaluator
 from luna_ai.selfplay import SelfPlay
@@ -21,6 +24,8 @@ from luna_ai.stats import mean_intervals
 from luna_ai.training_config import TrainingConfig
 
 EVALUATION_KEY, BOOTSTRAP_KEY = 2, 3
+PREVIOUS = "previous"
+"""Name of the network of the evaluation before, among the anchors."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +33,13 @@ class AgainstAnchor:
     """One network against N - 1 copies of an anchor.
 
     Attributes:
-        anchor: name of the bot.
+        anchor: name of the bot, or `PREVIOUS`.
         players: N.
         games: number of games; of blocks it is games / N.
         share: games won; an equal share would be 1/N.
         low, high: 95 % interval by blocks.
         by_position: share of games won by turn position of the network.
+        places: place of the network in every game, 1 for the winner; one row a deal.
     """
 
     anchor: str
@@ -43,11 +49,13 @@ class AgainstAnchor:
     low: float
     high: float
     by_position: tuple[float, ...]
+    places: tuple[tuple[int, ...], ...]
 
 
 def evaluation_plan(game: Game, players: int, anchor: str, deals: int, seed: int) -> Plan:
     """The network at seat 0, the anchor elsewhere; `deals` times N games."""
-    codes, plans = [SELF, *[CODES[anchor]] * (players - 1)], []
+    other, plans = PAST if anchor == PREVIOUS else CODES[anchor], []
+    codes = [SELF, *[other] * (players - 1)]
     for deal in range(deals):
         for starter in range(players):
             keys = ((EVALUATION_KEY, players, deal), (EVALUATION_KEY, players, deal, starter))
@@ -63,19 +71,30 @@ class Evaluation:
     def __init__(self, config: TrainingConfig, game: Game) -> None:
         """Prepares the plans of all anchors and player counts that are learned."""
         self._config, counts = config, [n for n, share in zip((2, 3, 4), config.shares, strict=True) if share > 0]
-        options = replace(config, sims=config.evaluate_sims, fast_sims=1, full_share=1.0, gumbel_scale=0.0)
+        sims = config.evaluate_sims
+        options = replace(config, sims=sims, fast_sims=sims, full_share=1.0, gumbel_scale=0.0)
         self._play = SelfPlay(options, game)
         self._plans = [
             (anchor, n, evaluation_plan(game, n, anchor, config.evaluate_deals, config.seed))
-            for anchor in config.anchors
+            for anchor in (*config.anchors, PREVIOUS)
             for n in counts
         ]
 
-    def __call__(self, evaluator: Evaluator, stop: Callable[[], bool] = lambda: False) -> list[AgainstAnchor]:
-        """Plays all games of all anchors and player counts, until `stop` says so; what is finished by then is told."""
+    def __call__(
+        self, evaluator: Evaluator, previous: Evaluator | None = None, stop: Callable[[], bool] = lambda: False
+    ) -> list[AgainstAnchor]:
+        """Plays all games of all anchors and player counts, until `stop` says so; what is finished by then is told.
+
+        Args:
+            evaluator: of the network.
+            previous: of the network of the evaluation before; None for no games against it.
+            stop: asked often.
+        """
         found = list[AgainstAnchor]()
         for anchor, players, plan in self._plans:
-            if (collected := self._play.play(plan, evaluator, stop=stop)) is None:
+            if anchor == PREVIOUS and previous is None:
+                continue
+            if (collected := self._play.play(plan, evaluator, previous, stop=stop)) is None:
                 break
             found.append(self._figures(anchor, players, collected.games))
         return found
@@ -88,6 +107,9 @@ class Evaluation:
         ends = mean_intervals(blocks, rng, bounds=np.array([[0.0, 1.0]]))
         position = own["turn_position"].to_numpy()
         shares = tuple(float(won[position == place].mean()) for place in range(players))
-        return AgainstAnchor(
-            anchor, players, len(won), float(won.mean()), float(ends.low[0]), float(ends.high[0]), shares
-        )
+        low, high, places = float(ends.low[0]), float(ends.high[0]), _by_deal(own["rank"].to_numpy(), players)
+        return AgainstAnchor(anchor, players, len(won), float(won.mean()), low, high, shares, places)
+
+
+def _by_deal(places: NDArray[np.int8], players: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(row) for row in places.reshape(-1, players).tolist())

@@ -42,3 +42,15 @@ def test_shares_and_intervals():
     weaker = evaluation(UniformEvaluator())
     assert sum(each.share for each in weaker) < sum(each.share for each in found)
     assert evaluation(UniformEvaluator(), stop=lambda: True) == []
+    for each in found:
+        assert np.shape(each.places) == (4, each.players)
+        assert np.mean(np.array(each.places) == 1) == each.share
+
+
+def test_the_network_before_sits_at_the_other_seats():
+    config = TrainingConfig(anchors=("random",), evaluate_deals=6, evaluate_sims=24, shares=(1.0, 0.0, 0.0))
+    evaluation = Evaluation(config, GAME)
+    strong, weak = PlayoutEvaluator(playouts=8), UniformEvaluator()
+    ahead, behind = (evaluation(one, other)[-1] for one, other in ((strong, weak), (weak, strong)))
+    assert (ahead.anchor, ahead.games, behind.anchor) == ("previous", 12, "previous")
+    assert ahead.share > 0.7 > 0.3 > behind.share
