@@ -1,9 +1,9 @@
 """How strong the current network is: one seat of it among copies of a bot, every deal with every start player.
 
 Among copies of the network of the evaluation before it plays as well, which links the ratings of versions that no bot
-can tell apart any more (`luna_ai.rating_curve`). Games are played in step by `SelfPlay`, without noise; a *block* is one
-deal with all its N start players, and intervals are made from blocks. The same deals are played at every evaluation of
-a run, so that curves are paired.
+can tell apart any more (`luna_ai.rating_curve`). Games are played in step by `SelfPlay`, without noise; a *block* is
+one deal with all its N start players, and intervals are made from blocks. The same deals are played at every evaluation
+of a run, so that curves are paired.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine_fast.actions import BLOCKS
 from engine_fast.layout import LEDGER_SOURCES, MAX_PLAYERS, columns
+from luna_ai.evaluation import PREVIOUS
 from luna_ai.events import Layout
 from luna_ai.losses import unpack_masks
 from luna_ai.samples import Samples, taken
@@ -36,6 +37,9 @@ METRICS = {
     "anchor/{BOT}/{N}p/low": "share",
     "anchor/{BOT}/{N}p/high": "share",
     "anchor/{BOT}/{N}p/position{K}": "share",
+    "rating/{TABLE}/points": "Elo points",
+    "rating/{TABLE}/low": "Elo points",
+    "rating/{TABLE}/high": "Elo points",
     "influence/final": "influence",
     "influence/{SOURCE}": "influence",
     "games/decisions/{N}p": "decisions",
@@ -167,6 +171,8 @@ def _anchors(step: Step) -> Iterator[tuple[str, float]]:
         yield from ((f"{tag}/win_rate", found.share), (f"{tag}/low", found.low), (f"{tag}/high", found.high))
         for place, share in enumerate(found.by_position, 1):
             yield f"{tag}/position{place}", share
+    for table, rating in step.rated.items():
+        yield from ((f"rating/{table}/{end}", value) for end, value in rating._asdict().items())
 
 
 def anchor_tag(name: str) -> str:
@@ -216,11 +222,17 @@ def layout_of(config: TrainingConfig) -> Layout:
             "Margin",
             [f"anchor/{anchor_tag(bot)}/{n}p/{end}" for end in ("win_rate", "low", "high")],
         )
-        for bot in config.anchors
+        for bot in (*config.anchors, PREVIOUS)
         for n in counts
+    }
+    tables = {"all tables": "all"} | {f"{n} players": f"{n}p" for n in counts}
+    ratings = {
+        title: ("Margin", [f"rating/{table}/{end}" for end in ("points", "low", "high")])
+        for title, table in tables.items()
     }
     return {
         "wins by turn position": {f"{n} players": ("Multiline", tags) for n, tags in positions.items()},
         "wins by seat index (control)": {f"{n} players": ("Multiline", tags) for n, tags in seats.items()},
         "wins against anchors": anchors,
+        "rating": ratings,
     }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +30,7 @@ from luna_ai.game_plans import plan_games
 from luna_ai.learner import Learned, Learner
 from luna_ai.metrics import Probe, layout_of, probe, scalars_of
 from luna_ai.network import Network, NetworkConfig, make_network
+from luna_ai.rating_curve import Rating, RatingCurve
 from luna_ai.replay import Replay
 from luna_ai.selfplay import Collected, SelfPlay
 from luna_ai.training_config import NetworkShape, TrainingConfig
@@ -104,6 +106,7 @@ class Step:
     probed: Probe
     learned: Learned
     evaluated: list[AgainstAnchor]
+    rated: dict[str, Rating]
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -136,6 +139,8 @@ class Run:
         self.name = sha256(repr(config.to_plain()).encode()).hexdigest()[:12]
         self._rows: list[pl.DataFrame] = []
         self._spent: dict[str, float] = {}
+        self.ratings = RatingCurve(config.anchors, config.seed)
+        self._previous: tuple[int, Network] | None = None  # the network of the evaluation before, and its step
         counters = self._restore()
         self.replay = Replay(config, self.folder.replay, counters)
         self.saved = self.step
@@ -166,10 +171,18 @@ class Run:
             self.step, self.games, self.seconds = training["step"], training["games"], training["seconds"]
             self.name = training["run"]
             self.learner.restore(training["learner"])
+            self._restore_ratings(training["ratings"])
             counters: dict[str, Any] = training["replay"]
         except KeyError as missing:
             raise CheckpointError(f"{self.folder.checkpoints}: the checkpoint lacks {missing}") from missing
         return counters
+
+    def _restore_ratings(self, state: dict[str, Any]) -> None:
+        self.ratings = RatingCurve(self.config.anchors, self.config.seed, state["met"])
+        if state["previous"] is not None:
+            network = make_network(self.network.config, 0)
+            network.load_state_dict(state["weights"])
+            self._previous = (state["previous"], network)
 
     @property
     def finished(self) -> bool:
@@ -215,12 +228,22 @@ class Run:
         if self._evaluation is None or ((self.step + 1) % every and self.step + 1 < self.config.steps):
             return []
         with self._timed("evaluate"):
-            return self._evaluation(NetworkEvaluator(self.network), stop)
+            before = NetworkEvaluator(self._previous[1]) if self._previous else None
+            return self._evaluation(NetworkEvaluator(self.network), before, stop)
+
+    def rate(self, evaluated: list[AgainstAnchor]) -> dict[str, Rating]:
+        """Ratings of the network after an evaluation; it is the one that the next plays against."""
+        if not evaluated:
+            return {}
+        rated = self.ratings.add(self.step + 1, evaluated, self._previous[0] if self._previous else None)
+        self._previous = (self.step + 1, deepcopy(self.network))
+        return rated
 
     def advance(self, collected: Collected, probed: Probe, learned: Learned, evaluated: list[AgainstAnchor]) -> Step:
         """Counts the step as done."""
+        rated = self.rate(evaluated)
         self.step += 1
-        done = Step(self.step, collected, probed, learned, evaluated, dict(self._spent))
+        done = Step(self.step, collected, probed, learned, evaluated, rated, dict(self._spent))
         self._spent.clear()
         return done
 
@@ -255,6 +278,11 @@ class Run:
             "config": self.config.to_plain(),
             "learner": self.learner.state(),
             "replay": self.replay.counters(),
+            "ratings": {
+                "met": self.ratings.to_plain(),
+                "previous": self._previous[0] if self._previous else None,
+                "weights": self._previous[1].state_dict() if self._previous else {},
+            },
         }
 
 

@@ -57,8 +57,18 @@ def scalars(folder: Path) -> dict[tuple[str, int], float]:
 
 def pattern_of(tag: str) -> str:
     """A regular expression of the tags that one line stands for."""
-    names = {"N": "[234]", "K": "[1234]", "I": "[0123]", "BOT": "random|greedy|strategy_temple", "PART": "[a-z]+"}
-    names |= {"SOURCE": "|".join(LEDGER_SOURCES), "KIND": "|".join(block.name for block in BLOCKS)}
+    names = {
+        "N": "[234]",
+        "K": "[1234]",
+        "I": "[0123]",
+        "BOT": "random|greedy|strategy_temple|previous",
+        "PART": "[a-z]+",
+    }
+    names |= {
+        "TABLE": "all|[234]p",
+        "SOURCE": "|".join(LEDGER_SOURCES),
+        "KIND": "|".join(block.name for block in BLOCKS),
+    }
     return re.sub(r"\\\{([A-Z]+)\\\}", lambda found: f"(?:{names[found[1]]})", re.escape(tag))
 
 
@@ -143,7 +153,7 @@ def test_one_chart_for_each_number_of_players(folder: Path):
     tags = {tag for tag, _ in scalars(folder)}
     anchors = [end for chart in found.category[2].chart for series in chart.margin.series for end in
                (series.value, series.lower, series.upper)]  # fmt: skip
-    assert len(anchors) == 27
+    assert len(anchors) == 36
     assert set(anchors) <= tags
 
 
