@@ -83,7 +83,14 @@ class _Round(NamedTuple):
 
 
 class SelfPlay:
-    """Plays plans. Its memory is reserved when it is made."""
+    """Plays plans. Its memory is reserved when it is made.
+
+    Attributes:
+        options: budgets and weights.
+        game: sheet and rule set.
+        slots: games side by side.
+        searches: in full, capped, and of the past network; their trees are those of the last decision.
+    """
 
     def __init__(self, options: SelfPlayOptions, game: Game, slots: int | None = None) -> None:
         """Prepares the searches.
@@ -98,7 +105,7 @@ class SelfPlay:
         self._parked = forced_position(game)
         self._workspace = new_workspace()
         sims = (options.sims, options.fast_sims, options.fast_sims)
-        self._searches = [self._new_search(each) for each in sims]
+        self.searches = [self._new_search(each) for each in sims]
         self._kinds, self._forced, self._searched, self._asked = np.zeros(NUM_BLOCKS, dtype=np.int64), 0, 0, 0
         self._seconds: dict[str, float] = {}
 
@@ -135,7 +142,7 @@ class SelfPlay:
         if past is None and (plan.codes == PAST).any():
             raise SelfPlayError("a past network plays in this plan, but none is given")
         began = time.perf_counter()
-        for search, who in zip(self._searches, (evaluator, evaluator, past or evaluator), strict=True):
+        for search, who in zip(self.searches, (evaluator, evaluator, past or evaluator), strict=True):
             search.evaluator = who
         self._kinds[:], self._forced, self._searched, self._asked = 0, 0, 0, 0
         self._seconds = {"evaluator": 0.0, "tree": 0.0}
@@ -172,7 +179,7 @@ class SelfPlay:
         table.slot[over] = -1
         for slot in np.flatnonzero(table.slot < 0)[: len(table.state) - table.waiting]:
             table.slot[slot] = table.waiting
-            for search, seed in zip(self._searches, table.plan.search[table.waiting], strict=True):
+            for search, seed in zip(self.searches, table.plan.search[table.waiting], strict=True):
                 search.forest.generator[slot, 0] = seed
             table.waiting += 1
 
@@ -212,7 +219,7 @@ class SelfPlay:
         slots, games = due.slot[places], due.game[places]
         states = np.repeat(self._parked, self.slots, axis=0)
         states[slots] = due.state[places]
-        found = self._searches[which](states, self.game.rules)
+        found = self.searches[which](states, self.game.rules)
         due.chosen[places] = found.chosen[slots]
         self._searched, self._asked = self._searched + len(places), self._asked + found.asked
         for part, seconds in found.seconds.items():
@@ -221,7 +228,7 @@ class SelfPlay:
         rows, ids = np.nonzero(policy)
         size = np.bincount(rows, minlength=len(places)).astype(np.int32)
         surprise = (
-            surprises(self._searches[0], slots, policy) if which == 0 else np.zeros(len(places), dtype=np.float32)
+            surprises(self.searches[0], slots, policy) if which == 0 else np.zeros(len(places), dtype=np.float32)
         )
         values = (found.root_values[slots], surprise)
         return Log(
