@@ -36,6 +36,8 @@ from luna_ai.search.evaluators import Batch, Evaluator, new_batch
 from luna_ai.selfplay import Collected, SelfPlay
 from luna_ai.training_config import NetworkShape, TrainingConfig
 
+PARTS = ("network", "features", "engine", "tree", "bookkeeping")
+"""Parts of the time of self-play, in the order of tables."""
 RECORDED = 48
 """Batches that are kept to be evaluated again."""
 UPDATES = 8
@@ -56,7 +58,7 @@ class SelfPlayBench:
     """
 
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    checkpoint: Path | None = None
+    checkpoint: str | None = None
     backend: str | None = None
     seconds: float = 5.0
     runs: int = 3
@@ -71,7 +73,7 @@ class SelfPlayBench:
     def network(self) -> Network:
         """The network that plays."""
         if self.checkpoint is not None:
-            return read_checkpoint(self.checkpoint).network
+            return read_checkpoint(Path(self.checkpoint)).network
         shape = {key: getattr(self.training, key) for key in NetworkShape.__dataclass_fields__}
         return make_network(NetworkConfig.from_plain(shape), seed=1)
 
@@ -102,10 +104,10 @@ def measure_selfplay(bench: SelfPlayBench, tick: Callable[[], None], figures: di
         tick: called `bench.steps` times.
         figures: filled; the keys are those of the JSON file.
     """
-    measured = Measured(bench)
+    measured, shape = Measured(bench), bench.network.config
+    figures["network"] = f"{shape.kind} {shape.width} x {shape.blocks}, backend {measured.evaluator.backend}"
     found: list[Section] = [partial(measure_local, measured), partial(measure_learner, measured)]
     measure_sections(bench, found, tick, figures)
-    figures["settings"]["checkpoint"] = str(bench.checkpoint) if bench.checkpoint else None
 
 
 class Measured:
@@ -117,7 +119,10 @@ class Measured:
         self.evaluator = NetworkEvaluator(bench.network, bench.backend)
         self.play = SelfPlay(bench.training, self.game, min(bench.training.slots, bench.training.games))
         self.next, self.samples = 0, list[Samples]()
-        self.collect(Recording(self.evaluator), 4)
+        recording = Recording(self.evaluator)
+        self.collect(recording, 4)
+        features_seconds(recording.batches, 0.0)
+        engine_seconds(self.play, self.game.rules, 0.0)
 
     def collect(self, evaluator: Evaluator, games: int) -> Collected:
         """Plays the next games."""
