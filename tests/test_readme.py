@@ -16,10 +16,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+TRAINED = "results/demo/training"
+TRAIN = f"luna train --config configs/train/quick.yaml --workers 2 --out {TRAINED}"
+STUDY = f"luna seats --players 2 3 4 --agents net:{TRAINED}/checkpoints/latest,sims={{}} --deals {{}} --seed 1"
 SMALL: dict[str, str] = {
-    "luna seats --players 2 3 4 --agents greedy --deals 500 --seed 1 --out results/demo": (
-        "luna seats --players 2 3 4 --agents greedy --deals 40 --seed 1 --out results/demo"
+    "luna seats --players 2 3 4 --agents greedy --deals 500 --seed 1 --out results/demo/greedy": (
+        "luna seats --players 2 3 4 --agents greedy --deals 40 --seed 1 --out results/demo/greedy"
     ),
+    TRAIN: f"{TRAIN} --steps 2 --games 4 --evaluate-every 0",
+    f"luna evaluate {TRAINED} --deals 20": f"luna evaluate {TRAINED} --deals 2 --sims 2",
+    STUDY.format(8, 60) + " --out results/demo/bot": STUDY.format(0, 4) + " --out results/demo/bot",
     "luna simulate --players 4 --agents greedy --games 100000 --out results/greedy4": (
         "luna simulate --players 4 --agents greedy --games 500 --out results/greedy4"
     ),
@@ -35,6 +41,7 @@ SMALL: dict[str, str] = {
 SKIPPED = {
     r"make .*": "creates environments and runs these tests",
     r"(python -m )?pip install .*": "changes the environment",
+    r"tensorboard .*": "a server, which does not end by itself",
 }
 """Pattern of commands that are not run -> why."""
 
@@ -61,6 +68,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     todo = [command for command in commands() if not is_skipped(command)]
     assert todo
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
     for command in todo:
         done = subprocess.run(
             ["bash", "-euc", SMALL.get(command, command)],
