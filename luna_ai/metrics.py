@@ -22,7 +22,7 @@ from luna_ai.samples import Samples, taken
 from luna_ai.search.evaluators import Evaluator, new_batch
 
 if TYPE_CHECKING:
-    from luna_ai.train import Run, Step
+    from luna_ai.train import Measured, Run, Step
     from luna_ai.training_config import TrainingConfig
 
 PROBED = 1024
@@ -70,6 +70,11 @@ METRICS = {
     "speed/positions": "positions a second",
     "speed/evaluator_share": "share",
     "seconds/{PART}": "seconds",
+    "worker/alive": "processes",
+    "worker/{W}/games": "games a second",
+    "worker/{W}/silence": "seconds",
+    "worker/{W}/restarts": "restarts",
+    "worker/{W}/age": "steps",
 }
 """Unit of every metric by tag; `{...}` in a tag stands for several. docs/METRICS.md says what each means."""
 
@@ -139,8 +144,13 @@ def calibration_error(said: NDArray[np.float32], came: NDArray[np.float32]) -> f
 
 def scalars_of(run: Run, step: Step) -> dict[str, float]:
     """Tag and value of every metric of a step; those without a value are left out."""
-    parts = (_games(step), _anchors(step), _search(step), _learner(run, step), _progress(run, step))
+    parts = (_games(step), _search(step), _learner(run, step), _progress(run, step), _workers(step))
     return {tag: float(value) for part in parts for tag, value in part if value is not None and math.isfinite(value)}
+
+
+def scalars_of_measured(measured: Measured) -> dict[str, float]:
+    """Tag and value of what was found of the network of a step."""
+    return {tag: float(value) for tag, value in _anchors(measured) if math.isfinite(value)}
 
 
 def _games(step: Step) -> Iterator[tuple[str, float]]:
@@ -165,13 +175,13 @@ def _mean(column: pl.Series) -> float:
     return float(mean) if isinstance(mean, int | float) else float("nan")
 
 
-def _anchors(step: Step) -> Iterator[tuple[str, float]]:
-    for found in step.evaluated:
+def _anchors(measured: Measured) -> Iterator[tuple[str, float]]:
+    for found in measured.evaluated:
         tag = f"anchor/{anchor_tag(found.anchor)}/{found.players}p"
         yield from ((f"{tag}/win_rate", found.share), (f"{tag}/low", found.low), (f"{tag}/high", found.high))
         for place, share in enumerate(found.by_position, 1):
             yield f"{tag}/position{place}", share
-    for table, rating in step.rated.items():
+    for table, rating in measured.rated.items():
         yield from ((f"rating/{table}/{end}", value) for end, value in rating._asdict().items())
 
 
@@ -193,16 +203,17 @@ def _learner(run: Run, step: Step) -> Iterator[tuple[str, float]]:
         yield f"loss/{name}", getattr(step.learned, name)
     yield "learner/gradient_norm", step.learned.gradient_norm
     yield "learner/learning_rate", step.learned.learning_rate
-    yield "learner/updates", run.learner.updates
-    yield "replay/samples", len(run.replay)
-    yield "replay/age", step.number - 1 - run.replay.mean_version()
-    yield "replay/megabytes", run.replay.nbytes / 1e6
+    window = run.crew.window
+    yield "learner/updates", run.crew.updates
+    yield "replay/samples", window.samples
+    yield "replay/age", step.number - 1 - window.mean_version
+    yield "replay/megabytes", window.nbytes / 1e6
 
 
 def _progress(run: Run, step: Step) -> Iterator[tuple[str, float]]:
     collected = step.collected
     yield "progress/games", run.games
-    yield "progress/samples", run.replay.total
+    yield "progress/samples", run.crew.window.total
     spent = step.seconds["collect"]
     yield "speed/games", collected.num_games / spent
     yield "speed/decisions", collected.decisions / spent
@@ -210,6 +221,14 @@ def _progress(run: Run, step: Step) -> Iterator[tuple[str, float]]:
     yield "speed/evaluator_share", collected.seconds["evaluator"] / collected.seconds["all"]
     for part, seconds in step.seconds.items():
         yield f"seconds/{part}", seconds
+
+
+def _workers(step: Step) -> Iterator[tuple[str, float]]:
+    yield "worker/alive", sum(worker.alive for worker in step.workers)
+    for worker in step.workers:
+        tag = f"worker/{worker.number}"
+        yield from ((f"{tag}/games", worker.games), (f"{tag}/silence", worker.silence))
+        yield from ((f"{tag}/restarts", worker.restarts), (f"{tag}/age", worker.age))
 
 
 def layout_of(config: TrainingConfig) -> Layout:

@@ -2,99 +2,44 @@
 
 >>> train(TrainingConfig(steps=10), Path("runs/a"))
 
-One process does everything. All chance follows from the seed of the run and counters (actor, game, step), so a
-checkpoint needs no random states, and a run that was killed at any moment ends as an undisturbed one does, to the last
-bit. Who collects games elsewhere (other processes, other machines) gives `train` a `Collector` of its own.
+All chance follows from the seed of the run and counters (actor, game, step), so a checkpoint needs no random states.
+Who does the work is a *crew*: this process alone, the usual one, or many (`luna_ai.distributed`). Alone, a run that was
+killed at any moment ends as an undisturbed one does, to the last bit.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from engine_fast.position import Game, load_game
+from engine_fast.position import load_game
 from luna_ai.checkpoint import CheckpointError
-from luna_ai.evaluation import AgainstAnchor, Evaluation
-from luna_ai.evaluator import NetworkEvaluator
+from luna_ai.crew import Crew, LocalCrew, Match, Start, Stop, WorkerHealth
+from luna_ai.evaluation import AgainstAnchor
 from luna_ai.events import EventFile
-from luna_ai.game_plans import plan_games
-from luna_ai.learner import Learned, Learner
-from luna_ai.metrics import Probe, layout_of, probe, scalars_of
+from luna_ai.learner import Learned
+from luna_ai.metrics import Probe, layout_of, scalars_of, scalars_of_measured
 from luna_ai.network import Network, NetworkConfig, make_network
 from luna_ai.rating_curve import Rating, RatingCurve
-from luna_ai.replay import Replay
-from luna_ai.selfplay import Collected, SelfPlay
+from luna_ai.selfplay import Collected
 from luna_ai.training_config import NetworkShape, TrainingConfig
 from luna_ai.training_folder import TrainingFolder, alone_in
 
-LEARNER_KEY, PAST_KEY, NETWORK_KEY = 4, 5, 6
-Stop = Callable[[], bool]
+PAST_KEY, NETWORK_KEY = 5, 6
 
 
 class TrainingError(ValueError):
     """A training that cannot go on."""
-
-
-class Collector(Protocol):
-    """Who plays the games of a step."""
-
-    def collect(self, network: Network, past: Path | None, step: int, first: int, stop: Stop) -> Collected | None:
-        """Plays about `config.games` games with a network.
-
-        Args:
-            network: as it is now; not changed.
-            past: checkpoint of a past network for the games that have one.
-            step: of the training.
-            first: number of games that were collected before.
-            stop: asked now and then; once it says yes, None may be returned.
-
-        Returns:
-            What the games left; `games` has a column `actor` in front.
-        """
-
-
-class LocalCollector:
-    """Plays games in this process, as actor 0."""
-
-    def __init__(self, config: TrainingConfig, game: Game) -> None:
-        """Reserves the memory of the searches."""
-        self._config, self._game = config, game
-        self._play = SelfPlay(config, game, min(config.slots, config.games))
-        self._evaluator: NetworkEvaluator | None = None
-        self._past: tuple[Path, NetworkEvaluator] | None = None
-
-    def collect(self, network: Network, past: Path | None, step: int, first: int, stop: Stop) -> Collected | None:
-        """See `Collector`."""
-        plan = plan_games(
-            self._config, self._game, self._config.seed, 0, first, self._config.games, past=past is not None
-        )
-        found = self._play.play(plan, self._current(network), self._past_evaluator(past), step, stop)
-        if found is None:
-            return None
-        return replace(found, games=found.games.select(pl.lit(0).alias("actor"), pl.all()))
-
-    def _current(self, network: Network) -> NetworkEvaluator:
-        if self._evaluator is None:
-            self._evaluator = NetworkEvaluator(network)
-        else:
-            self._evaluator.update(network)
-        return self._evaluator
-
-    def _past_evaluator(self, past: Path | None) -> NetworkEvaluator | None:
-        if past is None:
-            return None
-        if self._past is None or self._past[0] != past:
-            self._past = (past, NetworkEvaluator(past))
-        return self._past[1]
 
 
 @dataclass
@@ -105,9 +50,17 @@ class Step:
     collected: Collected
     probed: Probe
     learned: Learned
+    workers: list[WorkerHealth]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Measured:
+    """How strong the network of a step was found to be."""
+
+    step: int
     evaluated: list[AgainstAnchor]
     rated: dict[str, Rating]
-    seconds: dict[str, float] = field(default_factory=dict)
 
 
 class Run:
@@ -116,15 +69,13 @@ class Run:
     Attributes:
         step: steps done.
         games: games collected.
+        played: the same by actor.
         seconds: wall time of all sessions.
+        network: after the last step.
     """
 
     def __init__(
-        self,
-        config: TrainingConfig,
-        folder: Path,
-        override: Sequence[str] = (),
-        collector: Collector | None = None,
+        self, config: TrainingConfig, folder: Path, override: Sequence[str] = (), crew: Crew | None = None
     ) -> None:
         """Begins a run, or takes it up where its newest checkpoint stands.
 
@@ -133,56 +84,53 @@ class Run:
         """
         config.check()
         sheet, rules = config.rules()
-        self.config, self.game = config, load_game(sheet, rules)
+        self.config, self.game, self.crew = config, load_game(sheet, rules), crew or LocalCrew()
         self.folder = TrainingFolder(folder, config.to_plain(), override)
         self.step, self.games, self.seconds = 0, 0, 0.0
+        self.played: dict[int, int] = {}
         self.name = sha256(repr(config.to_plain()).encode()).hexdigest()[:12]
+        self.ratings = RatingCurve(config.anchors, config.seed)
         self._rows: list[pl.DataFrame] = []
         self._spent: dict[str, float] = {}
-        self.ratings = RatingCurve(config.anchors, config.seed)
-        self._previous: tuple[int, Network] | None = None  # the network of the evaluation before, and its step
-        counters = self._restore()
-        self.replay = Replay(config, self.folder.replay, counters)
-        self.saved = self.step
+        self._previous: tuple[int, Network] | None = None  # the network that was measured last, and its step
+        self._waiting = deque[tuple[int, Network]]()  # to be measured, the first one now
+        learner, replay = self._restore()
+        self.saved, self._unsaved = self.step, False
         self.folder.drop_games_after(self.step)
         self.folder.prune(self.step, config.keep_checkpoints, config.save_every)
-        self.collector = collector or LocalCollector(config, self.game)
-        self._evaluation = Evaluation(config, self.game) if config.evaluate_every else None
         self._began = time.monotonic()
+        self.crew.start(Start(config, self.game, self.network, learner, replay, self.folder.replay, self.played))
 
-    def _restore(self) -> dict[str, Any] | None:
-        """Network and learner, new or from the newest checkpoint; the replay's counters."""
+    def _restore(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+        """The network, new or from the newest checkpoint; states of learner and replay."""
         checkpoint = self.folder.read_latest()
         if checkpoint is None:
             shape = {key: getattr(self.config, key) for key in NetworkShape.__dataclass_fields__}
             words = np.random.SeedSequence(self.config.seed, spawn_key=(NETWORK_KEY,)).generate_state(1)
             self.network = make_network(NetworkConfig.from_plain(shape), int(words[0]))
-        else:
-            self.network = checkpoint.network
-        self.learner = Learner(self.network, self.config, self.game.rules, self.config.steps)
-        if checkpoint is None:
-            return None
-        training = checkpoint.training
+            return None, None
+        self.network, training = checkpoint.network, checkpoint.training
         if training.get("sheet") != self.game.sheet.sha256:
             raise TrainingError(
                 f"components: {self.config.components} has changed since this run began; use another folder"
             )
         try:
             self.step, self.games, self.seconds = training["step"], training["games"], training["seconds"]
-            self.name = training["run"]
-            self.learner.restore(training["learner"])
+            self.name, self.played = training["run"], dict(training["played"])
             self._restore_ratings(training["ratings"])
-            counters: dict[str, Any] = training["replay"]
+            return training["learner"], training["replay"]
         except KeyError as missing:
             raise CheckpointError(f"{self.folder.checkpoints}: the checkpoint lacks {missing}") from missing
-        return counters
 
     def _restore_ratings(self, state: dict[str, Any]) -> None:
         self.ratings = RatingCurve(self.config.anchors, self.config.seed, state["met"])
-        if state["previous"] is not None:
+        versions = []
+        for step, weights in state["versions"]:
             network = make_network(self.network.config, 0)
-            network.load_state_dict(state["weights"])
-            self._previous = (state["previous"], network)
+            network.load_state_dict(weights)
+            versions.append((step, network.eval()))
+        self._previous = versions.pop(0) if state["measured"] else None
+        self._waiting.extend(versions)
 
     @property
     def finished(self) -> bool:
@@ -203,57 +151,54 @@ class Run:
         rng = np.random.default_rng(np.random.SeedSequence(self.config.seed, spawn_key=(PAST_KEY, self.step)))
         chosen = past[rng.integers(len(past))] if past else None
         with self._timed("collect"):
-            return self.collector.collect(self.network, chosen, self.step, self.games, stop)
+            return self.crew.collect(chosen, self.step, stop)
 
     def store(self, collected: Collected) -> Probe:
         """Samples into the replay, games into the next part; what the network thinks of them before it learns."""
         with self._timed("store"):
-            self.replay.add(collected.samples)
-            probed = probe(NetworkEvaluator(self.network), collected.samples, self.game.rules)
+            probed = self.crew.store(collected.samples)
         self.games += collected.num_games
+        for actor, last in collected.games.group_by("actor").agg(pl.col("index").max()).iter_rows():
+            self.played[actor] = last + 1
         which = (pl.lit(self.name).alias("run"), pl.lit(self.step).alias("step"))
         self._rows.append(collected.games.select(*which, pl.all()))
         return probed
 
     def learn(self) -> Learned:
         """The updates that are due."""
-        updates = self.replay.updates_due(self.config.batch)
-        rng = np.random.default_rng(np.random.SeedSequence(self.config.seed, spawn_key=(LEARNER_KEY, self.step)))
         with self._timed("learn"):
-            return self.learner.learn(lambda count: self.replay.draw(count, rng), updates, self.step)
+            return self.crew.learn(self.step)
 
-    def evaluate(self, stop: Stop) -> list[AgainstAnchor]:
-        """Games against the anchors, where they are due after this step."""
-        every = self.config.evaluate_every
-        if self._evaluation is None or ((self.step + 1) % every and self.step + 1 < self.config.steps):
-            return []
-        with self._timed("evaluate"):
-            before = NetworkEvaluator(self._previous[1]) if self._previous else None
-            return self._evaluation(NetworkEvaluator(self.network), before, stop)
-
-    def rate(self, evaluated: list[AgainstAnchor]) -> dict[str, Rating]:
-        """Ratings of the network after an evaluation; it is the one that the next plays against."""
-        if not evaluated:
-            return {}
-        rated = self.ratings.add(self.step + 1, evaluated, self._previous[0] if self._previous else None)
-        self._previous = (self.step + 1, deepcopy(self.network))
-        return rated
-
-    def advance(self, collected: Collected, probed: Probe, learned: Learned, evaluated: list[AgainstAnchor]) -> Step:
-        """Counts the step as done."""
-        rated = self.rate(evaluated)
+    def advance(self, collected: Collected, probed: Probe, learned: Learned) -> Step:
+        """Counts the step as done; its network is measured where that is due."""
         self.step += 1
-        done = Step(self.step, collected, probed, learned, evaluated, rated, dict(self._spent))
+        every = self.config.evaluate_every
+        if every and (self.step % every == 0 or self.step == self.config.steps):
+            self._waiting.append((self.step, deepcopy(self.network)))
+        done = Step(self.step, collected, probed, learned, self.crew.health(), dict(self._spent))
         self._spent.clear()
         return done
 
+    def measured(self, stop: Stop) -> Iterator[Measured]:
+        """Whatever was found of networks that are measured; waits where a second one is due or the run is finished."""
+        with self._timed("evaluate"):
+            while self._waiting and not stop():
+                step, network = self._waiting[0]
+                self.crew.measure(Match(step, network, self._previous[1] if self._previous else None), stop)
+                found = self.crew.measured(len(self._waiting) > 1 or self.finished, stop)
+                if found is None:
+                    break
+                rated = self.ratings.add(step, found, self._previous[0] if self._previous else None)
+                self._previous, self._unsaved = self._waiting.popleft(), True
+                yield Measured(step, found, rated)
+
     def save(self) -> None:
-        """Writes games and checkpoint, unless this step's are written already.
+        """Writes games and checkpoint, unless they are written already.
 
         Raises:
             OSError: the disk is full; the checkpoint before is whole.
         """
-        if self.saved == self.step:
+        if self.saved == self.step and not self._unsaved:
             return
         with self._timed("save"):
             self._save()
@@ -264,24 +209,27 @@ class Run:
         if self._rows:
             self.folder.write_games(self.step, pl.concat(self._rows))
         self.folder.save(self.step, self.network, self.state(), self.config.keep_checkpoints, self.config.save_every)
-        self.replay.forget()
-        self._rows, self.saved = [], self.step
+        self.crew.saved()
+        self._rows, self.saved, self._unsaved = [], self.step, False
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint holds beside the network."""
+        learner, replay = self.crew.state()
+        versions = [*([self._previous] if self._previous else []), *self._waiting]
         return {
             "step": self.step,
             "games": self.games,
+            "played": dict(sorted(self.played.items())),
             "seconds": self.seconds,
             "run": self.name,
             "sheet": self.game.sheet.sha256,
             "config": self.config.to_plain(),
-            "learner": self.learner.state(),
-            "replay": self.replay.counters(),
+            "learner": learner,
+            "replay": replay,
             "ratings": {
                 "met": self.ratings.to_plain(),
-                "previous": self._previous[0] if self._previous else None,
-                "weights": self._previous[1].state_dict() if self._previous else {},
+                "measured": self._previous is not None,
+                "versions": [(step, network.state_dict()) for step, network in versions],
             },
         }
 
@@ -294,7 +242,7 @@ def train(
     stop: Stop = lambda: False,
     say: Callable[[str], None] = lambda line: None,
     advance: Callable[[int], None] = lambda steps: None,
-    collector: Collector | None = None,
+    crew: Crew | None = None,
 ) -> Run:
     """Trains until all steps are done, the time is up or `stop` says so; what is done is saved.
 
@@ -305,14 +253,14 @@ def train(
         stop: asked often; the step that is being collected is lost.
         say: is told what happens, line by line.
         advance: is called with the number of steps each time some are done, those of earlier sessions too.
-        collector: who plays the games; None for this process.
+        crew: who does the work; None for this process. It is closed at the end.
 
     Raises:
         ValueError: one line: see `Run`; TrainingError for a full disk, InvalidRun if somebody else trains there.
     """
     config.check()
-    with alone_in(folder):
-        run = Run(config, folder, override, collector)
+    with alone_in(folder), closing(crew or LocalCrew()) as workers:
+        run = Run(config, folder, override, workers)
         try:
             _loop(run, stop, say, advance)
         except OSError as problem:
@@ -329,13 +277,22 @@ def _loop(run: Run, stop: Stop, say: Callable[[str], None], advance: Callable[[i
         while not run.finished and not stop():
             if (collected := run.collect(stop)) is None:
                 break
-            step = run.advance(collected, run.store(collected), run.learn(), run.evaluate(stop))
+            step = run.advance(collected, run.store(collected), run.learn())
             curves.add(step.number, scalars_of(run, step))
             report(run, say, line_of(run, step))
             advance(1)
+            _log_measured(run, curves, stop, say)
             if run.step % run.config.save_every == 0:
                 run.save()
+        _log_measured(run, curves, stop, say)
         run.save()
+
+
+def _log_measured(run: Run, curves: EventFile, stop: Stop, say: Callable[[str], None]) -> None:
+    for measured in run.measured(stop):
+        curves.add(measured.step, scalars_of_measured(measured))
+        found = ", ".join(f"{a.anchor} {a.players}p {a.share:.0%}" for a in measured.evaluated)
+        report(run, say, f"network of step {measured.step} wins against {found}")
 
 
 def report(run: Run, say: Callable[[str], None], line: str) -> None:
@@ -349,8 +306,7 @@ def line_of(run: Run, step: Step) -> str:
     learned, seconds = step.learned, step.seconds["collect"]
     played = step.collected.num_games
     loss = f"loss {learned.total:.3f} (policy {learned.policy:.3f}, win {learned.win:.3f})"
-    anchors = "".join(f", {a.anchor} {a.players}p {a.share:.0%}" for a in step.evaluated)
     return (
         f"step {step.number}/{run.config.steps}: {run.games:,} games, {played / seconds:.1f} a second, "
-        f"{run.replay.total:,} samples, {loss}{anchors}"
+        f"{run.crew.window.total:,} samples, {loss}"
     )

@@ -63,6 +63,7 @@ def pattern_of(tag: str) -> str:
         "I": "[0123]",
         "BOT": "random|greedy|strategy_temple|previous",
         "PART": "[a-z]+",
+        "W": "[0-9]+",
     }
     names |= {
         "TABLE": "all|[234]p",

@@ -67,7 +67,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("undisturbed")
     run = train(TINY, folder)
     assert run.step == 4
-    assert run.learner.updates > 4
+    assert run.crew.updates > 4
     return content(folder)
 
 
