@@ -13,7 +13,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "leaves": (1, 1024),
     "considered": (1, 637),
 }
-BACKENDS = ("auto", "numba", "torch")
+BACKENDS = ("auto", "numba", "int8", "torch", "cuda")
 WHOLE = ("sims", "leaves", "considered")
 KEYS = (*RANGES, "backend")
 
@@ -32,7 +32,7 @@ class NetOptions:
         seconds: time for each decision, which ends the search before `sims` are spent.
         leaves: leaves put before the network at once: quicker, and a little weaker for the same `sims`.
         considered: most decisions considered at the root.
-        backend: `numba`, `torch`, or `auto` for the fastest that can evaluate the network.
+        backend: as of `luna_ai.evaluator`, or `auto` for the faster one of those in float32.
     """
 
     path: str

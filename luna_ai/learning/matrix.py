@@ -145,7 +145,7 @@ class Writer:
         builder.branch(head)
         builder.position_at_end(head)
         index = builder.phi(_I64)
-        carried = [builder.phi(_VECTOR) for _ in sums]
+        carried = [builder.phi(first.type) for first in sums]
         builder.cbranch(builder.icmp_signed("<", index, count), body, done)
         builder.position_at_end(body)
         after = step(index, carried)

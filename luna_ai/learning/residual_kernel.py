@@ -177,7 +177,7 @@ def rectify(x: Any, count: Any) -> None:
 
 @called
 def run_blocks(weights: Any, scratch: Any, rows: Any) -> None:
-    """The residual blocks on the stream, and the last norm into `normed`."""
+    """The residual blocks on the stream, and what `finish` does."""
     size = weights.stem_bias.shape[0]
     for block in range(weights.blocks):
         inner = weights.first_bias.shape[0] // weights.blocks
@@ -188,6 +188,13 @@ def run_blocks(weights: Any, scratch: Any, rows: Any) -> None:
         rectify(scratch.inner, rows * inner)
         add_bias(scratch.stream, size, weights.second_bias, block * size, rows)
         multiply(scratch.inner, inner, weights.second, matrix_at, scratch.stream, size, rows)
+    finish(weights, scratch, rows)
+
+
+@called
+def finish(weights: Any, scratch: Any, rows: Any) -> None:
+    """The last norm of the stream, cut off at 0, into `normed`."""
+    size = weights.stem_bias.shape[0]
     normalise(scratch.stream, size, weights.width, scratch.normed, rows)
     for row in range(rows):
         for column in range(size):

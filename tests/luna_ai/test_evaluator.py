@@ -75,7 +75,7 @@ def test_backends_agree(config: NetworkConfig):
     assert kernel[1] == pytest.approx(check[1], abs=1e-4)
 
 
-@pytest.mark.parametrize("backend", ["numba", "torch"])
+@pytest.mark.parametrize("backend", ["numba", "int8", "torch"])
 def test_values_are_probabilities_of_present_seats(backend: str):
     some = list(positions())
     _, values = answers(NetworkEvaluator(lively(RESIDUAL[0]), backend), some)
@@ -85,10 +85,11 @@ def test_values_are_probabilities_of_present_seats(backend: str):
     assert np.ptp(values[~absent]) > 0.2
 
 
+@pytest.mark.parametrize("backend", ["numba", "int8"])
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 63, 64, 65, 130])
-def test_a_row_of_the_kernel_does_not_depend_on_its_neighbours(size: int):
+def test_a_row_of_the_kernels_does_not_depend_on_its_neighbours(size: int, backend: str):
     """To the last bit, in every place of a tile and of a chunk."""
-    evaluator = NetworkEvaluator(lively(RESIDUAL[1]), "numba")
+    evaluator = NetworkEvaluator(lively(RESIDUAL[1]), backend)
     logits, values = answers(evaluator, list(positions())[:130])
     for start in range(0, 130 - size + 1, max(1, size // 2)):
         own = answers(evaluator, list(positions())[start : start + size])
@@ -106,7 +107,9 @@ def test_a_row_of_torch_depends_on_its_neighbours_by_rounding_only(config: Netwo
         assert own[1][0] == pytest.approx(values[index], abs=1e-5)
 
 
-@pytest.mark.parametrize(("config", "backend"), [(RESIDUAL[0], "numba"), (RESIDUAL[0], "torch"), (ATTENTION, "torch")])
+@pytest.mark.parametrize(
+    ("config", "backend"), [(RESIDUAL[0], "numba"), (RESIDUAL[0], "int8"), (RESIDUAL[0], "torch"), (ATTENTION, "torch")]
+)
 def test_rotating_the_seats_rotates_the_values(config: NetworkConfig, backend: str):
     evaluator = NetworkEvaluator(lively(config), backend)
     for position in positions()[::11]:
@@ -143,7 +146,7 @@ def test_a_network_from_a_file_and_the_same_network_answer_alike(tmp_path: Path)
     assert all((a == b).all() for a, b in zip(read, given, strict=True))
 
 
-@pytest.mark.parametrize("backend", ["numba", "torch"])
+@pytest.mark.parametrize("backend", ["numba", "int8", "torch"])
 def test_weights_are_copied_until_updated(backend: str):
     network, some = lively(RESIDUAL[0]), list(positions())[:5]
     evaluator = NetworkEvaluator(network, backend)
@@ -159,10 +162,13 @@ def test_weights_are_copied_until_updated(backend: str):
 def test_the_fastest_backend_is_chosen_and_others_are_refused():
     assert NetworkEvaluator(make_network(RESIDUAL[0], seed=0)).backend == "numba"
     assert NetworkEvaluator(make_network(ATTENTION, seed=0)).backend == "torch"
-    with pytest.raises(EvaluatorError, match="backend 'onnx' is unknown; allowed: numba, torch"):
+    with pytest.raises(EvaluatorError, match="backend 'onnx' is unknown; allowed: numba, int8, torch, cuda"):
         NetworkEvaluator(make_network(RESIDUAL[0], seed=0), "onnx")
-    with pytest.raises(EvaluatorError, match="allowed for attention: torch"):
-        NetworkEvaluator(make_network(ATTENTION, seed=0), "numba")
+    for backend in ("numba", "int8"):
+        with pytest.raises(
+            EvaluatorError, match=f"{backend} evaluates residual networks; allowed for attention: torch"
+        ):
+            NetworkEvaluator(make_network(ATTENTION, seed=0), backend)
 
 
 def test_making_an_evaluator_draws_nothing():

@@ -64,7 +64,7 @@ def test_a_name_prints_back_in_full(net: Path):
         ("sims=many", "net: sims=many is not a whole number"),
         ("leaves=0", "net: leaves=0 is not a whole number from 1 to 1024"),
         ("seconds=0", "net: seconds=0 is not a number from 0.001 to 3600"),
-        ("backend=onnx", "net: backend=onnx is not one of auto, numba, torch"),
+        ("backend=onnx", "net: backend=onnx is not one of auto, numba, int8, torch, cuda"),
         ("depth=3", "net: 'depth=3' is not KEY=VALUE with a KEY of sims, seconds, leaves, considered, backend"),
         ("sims", "net: 'sims' is not KEY=VALUE"),
         ("sims=1,sims=2", "net: sims is given twice"),
@@ -98,7 +98,9 @@ def test_without_simulations_the_likeliest_decision_is_played(net: Path):
     assert different > 5
 
 
-@pytest.mark.parametrize("options", ["sims=24", "sims=24,leaves=4", "sims=5,backend=torch", "sims=9,seconds=10"])
+@pytest.mark.parametrize(
+    "options", ["sims=24", "sims=24,leaves=4", "sims=5,backend=torch", "sims=5,backend=int8", "sims=9,seconds=10"]
+)
 def test_a_search_chooses_legal_decisions_and_the_same_again(options: str, net: Path):
     positions = random_game(Position.new(4, seed=2), 2)[::29]
     chosen = [[make_player(f"net:{net},{options}", seed).choose(position) for position in positions] for seed in (1, 2)]
