@@ -87,12 +87,13 @@ class _ByteAnswer:
 
     def __init__(self, network: Network) -> None:
         known = residual(network, "int8")
-        self.weights, self.layers = weights_of(known), pack_bytes(known.config.blocks, arrays_of(known))
+        self.weights = weights_of(known)
+        self.rounded = pack_bytes(self.weights, arrays_of(known))
         self.scratch, self.small = new_scratch(self.weights), new_byte_scratch(self.weights)
 
     def __call__(self, batch: Batch) -> None:
         rows, answers = (batch.states, batch.masks, batch.rules), (batch.logits, batch.values)
-        evaluate_bytes(*rows, self.weights, *self.layers, self.scratch, self.small, *answers)
+        evaluate_bytes(*rows, self.weights, self.rounded, self.scratch, self.small, *answers)
 
 
 def residual(network: Network, backend: str) -> ResidualNetwork:

@@ -2,7 +2,8 @@
 
 The matrices of the blocks, nearly all of the work, are int8 with a scale for each output; what is multiplied with them
 is rounded to bytes with a scale for each row: after a norm to -127 ... 127, moved up by 128, after a rectifier to
-0 ... 255. Sums are exact, the stream through the blocks, the first layer (few of its inputs are not 0) and the heads
+0 ... 255; sums are exact. Of the first layer few inputs are not 0, so reading its weights is what costs: they are half
+precision (in bytes they alone would make a larger error than all blocks). The stream through the blocks and the heads
 stay float32. A row's result is the same to the last bit with any neighbours, and on processors with and without VNNI.
 """
 
@@ -14,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from luna_ai.learning.byte_matrix import byte_panels, largest, tile_bytes, tile_bytes_row, to_bytes
+from luna_ai.learning.byte_matrix import byte_panels, largest, tile_bytes, tile_bytes_row, tile_sparse_half, to_bytes
 from luna_ai.learning.compiling import called, kernel
+from luna_ai.learning.feature_table import NUM_FEATURES
 from luna_ai.learning.matrix import PANEL, TILE, dot, padded
 from luna_ai.learning.residual_kernel import (
     CHUNK,
@@ -25,8 +27,8 @@ from luna_ai.learning.residual_kernel import (
     add_bias,
     answer_policy,
     answer_win,
-    enter,
     finish,
+    gather,
     rectify,
     set_bias,
 )
@@ -44,6 +46,14 @@ class ByteLayer(NamedTuple):
     scale: Floats  # [blocks * O]
 
 
+class ByteWeights(NamedTuple):
+    """What is rounded of a residual network."""
+
+    stem: NDArray[np.uint16]  # panels of [D, F], the bits of half precision
+    first: ByteLayer  # [H, D], gain of the norm multiplied in
+    second: ByteLayer  # [D, H]
+
+
 class ByteScratch(NamedTuple):
     """Memory of an evaluation beside `residual_kernel.Scratch`; D and H as there."""
 
@@ -52,7 +62,7 @@ class ByteScratch(NamedTuple):
     factors: Floats  # [CHUNK] scale of each row
 
 
-def rounded(matrix: Floats) -> tuple[Bytes, Floats]:
+def round_rows(matrix: Floats) -> tuple[Bytes, Floats]:
     """`float32[O, I]` as int8 and a scale for each output, `float32[O]`."""
     scale = (np.abs(matrix).max(axis=1) / np.float32(MOST)).astype(np.float32)
     scale[scale == 0] = 1
@@ -65,7 +75,7 @@ def pack_layer(matrices: list[Floats], offset: int) -> ByteLayer:
     parts = [nothing]
     for matrix in matrices:
         outputs, inputs = (padded(size) for size in matrix.shape)
-        small, scale = rounded(matrix)
+        small, scale = round_rows(matrix)
         base, scales = np.zeros(outputs, dtype=np.int32), np.ones(outputs, dtype=np.float32)
         base[: len(small)] = -offset * small.sum(axis=1, dtype=np.int32)
         scales[: len(small)] = scale
@@ -73,12 +83,18 @@ def pack_layer(matrices: list[Floats], offset: int) -> ByteLayer:
     return ByteLayer(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def pack_bytes(blocks: int, state: Mapping[str, Floats]) -> tuple[ByteLayer, ByteLayer]:
-    """The first and second matrices of all blocks; arguments as of `residual_kernel.pack`."""
-    each = range(blocks)
+def pack_bytes(weights: Weights, state: Mapping[str, Floats]) -> ByteWeights:
+    """Rounds a network.
+
+    Args:
+        weights: what `residual_kernel.pack` made of it.
+        state: as given to `residual_kernel.pack`.
+    """
+    each = range(weights.blocks)
     first = [state[f"blocks.{b}.first.weight"] * state[f"blocks.{b}.norm.weight"][np.newaxis] for b in each]
     second = [state[f"blocks.{b}.second.weight"] for b in each]
-    return pack_layer(first, OFFSET), pack_layer(second, 0)
+    stem = weights.stem.astype(np.float16).view(np.uint16)
+    return ByteWeights(stem, pack_layer(first, OFFSET), pack_layer(second, 0))
 
 
 def new_byte_scratch(weights: Weights) -> ByteScratch:
@@ -86,6 +102,15 @@ def new_byte_scratch(weights: Weights) -> ByteScratch:
     size, inner = len(weights.stem_bias), len(weights.first_bias) // max(1, weights.blocks)
     stream, between = (np.zeros(CHUNK * width, dtype=np.uint8) for width in (size, inner))
     return ByteScratch(stream, between, np.zeros(CHUNK, dtype=np.float32))
+
+
+@called
+def enter_half(state: Any, rules: Any, row: Any, weights: Any, rounded: Any, scratch: Any) -> None:
+    """The first layer: features of a position into row `row` of the stream."""
+    size, count = weights.stem_bias.shape[0], gather(state, rules, row, weights, scratch)
+    for first in range(0, size, PANEL):
+        to, at = row * size + first, first * NUM_FEATURES
+        tile_sparse_half(scratch.numbers, scratch.places, count, rounded.stem, at, scratch.stream, to)
 
 
 @called
@@ -127,33 +152,32 @@ def multiply_bytes(
 
 
 @called
-def run_byte_blocks(weights: Any, first: Any, second: Any, scratch: Any, small: Any, rows: Any) -> None:
+def run_byte_blocks(weights: Any, rounded: Any, scratch: Any, small: Any, rows: Any) -> None:
     """`residual_kernel.run_blocks` in bytes."""
     size = weights.stem_bias.shape[0]
     for block in range(weights.blocks):
         inner = weights.first_bias.shape[0] // weights.blocks
         round_normed(weights, scratch, small, rows)
         set_bias(scratch.inner, inner, weights.first_bias, block * inner, rows)
-        multiply_bytes(small.stream, size, first, block, small.factors, scratch.inner, inner, rows)
+        multiply_bytes(small.stream, size, rounded.first, block, small.factors, scratch.inner, inner, rows)
         rectify(scratch.inner, rows * inner)
         round_rectified(scratch, inner, small, rows)
         add_bias(scratch.stream, size, weights.second_bias, block * size, rows)
-        multiply_bytes(small.inner, inner, second, block, small.factors, scratch.stream, size, rows)
+        multiply_bytes(small.inner, inner, rounded.second, block, small.factors, scratch.stream, size, rows)
     finish(weights, scratch, rows)
 
 
 @kernel
 def evaluate_bytes(
-    states: Any, masks: Any, rules: Any, weights: Any, first: Any, second: Any, scratch: Any, small: Any, logits: Any,
-    values: Any,
+    states: Any, masks: Any, rules: Any, weights: Any, rounded: Any, scratch: Any, small: Any, logits: Any, values: Any
 ) -> None:  # fmt: skip
     """Evaluates positions; arrays as in `luna_ai.search.evaluators.Evaluator.evaluate`."""
     size = weights.stem_bias.shape[0]
     for start in range(0, states.shape[0], CHUNK):
         rows = min(CHUNK, states.shape[0] - start)
         for row in range(rows):
-            enter(states[start + row], rules, row, weights, scratch)
-        run_byte_blocks(weights, first, second, scratch, small, rows)
+            enter_half(states[start + row], rules, row, weights, rounded, scratch)
+        run_byte_blocks(weights, rounded, scratch, small, rows)
         for row in range(rows):
             answer_policy(masks[start + row], row * size, weights, scratch, logits[start + row])
             answer_win(states[start + row], row * size, weights, scratch, values[start + row])

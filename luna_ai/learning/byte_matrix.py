@@ -1,4 +1,4 @@
-"""Products of rows of bytes and matrices of bytes, for the network's evaluation in eight bits.
+"""Products of rows of bytes and matrices of bytes, for the network's evaluation in eight bits; and of few half numbers.
 
 Rows are uint8, matrices int8, sums int32. A processor with VNNI (x86's `vpdpbusd`) adds up 64 products in one
 instruction; others get the same sums, being whole numbers, from multiplications in pieces. What is written in LLVM's
@@ -28,10 +28,10 @@ FOUR = 4
 STEP = FOUR * PANEL
 """Bytes of a panel for four inputs."""
 
-_F32, _I8, _I16, _I32, _I64 = ir.FloatType(), ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_F32, _I8, _I32, _I64 = ir.FloatType(), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _FLOATS, _WORDS = ir.VectorType(_F32, LANES), ir.VectorType(_I32, LANES)
 _BYTES = ir.VectorType(_I8, FOUR * LANES)
-_FEW_BYTES = ir.VectorType(_I8, LANES)
+_FEW_BYTES, _HALVES = ir.VectorType(_I8, LANES), ir.VectorType(ir.HalfType(), LANES)
 
 
 def byte_panels(matrix: NDArray[np.int8], inputs: int) -> NDArray[np.int8]:
@@ -76,6 +76,14 @@ def tile_bytes_row(
     block = w[w_at : w_at + k * PANEL].astype(np.int32).reshape(k // FOUR, PANEL, FOUR)
     sums = (base[column : column + PANEL] + (numbers * block).sum(axis=(0, 2))).astype(np.float32)
     out[out_at : out_at + PANEL] += sums * scales[column : column + PANEL] * factors[row]
+    return 0
+
+
+def tile_sparse_half(numbers: Any, places: Any, count: Any, w: Any, w_at: Any, out: Any, out_at: Any) -> Any:
+    """`matrix.tile_sparse` of weights in half precision, the bits of which are given as `uint16`."""
+    for index in range(count):
+        first = w_at + places[index] * PANEL
+        out[out_at : out_at + PANEL] += numbers[index] * w[first : first + PANEL].view(np.float16).astype(np.float32)
     return 0
 
 
@@ -178,7 +186,8 @@ def write_byte_tile(
 
 _ROW, _INT = types.Array(types.float32, 1, "C"), types.int64
 _U8, _S8 = types.Array(types.uint8, 1, "C"), types.Array(types.int8, 1, "C")
-_SUMS = types.Array(types.int32, 1, "C")
+_SUMS, _HALF = types.Array(types.int32, 1, "C"), types.Array(types.uint16, 1, "C")
+_PLACES = types.Array(types.int64, 1, "C")
 
 
 @intrinsic
@@ -219,6 +228,29 @@ def _tile_bytes_row(
     row: Any, out: Any, out_at: Any,
 ) -> Any:  # fmt: skip
     return row_of_tile(None)
+
+
+@intrinsic
+def _tile_sparse_half(
+    typing: Any, numbers: Any, places: Any, count: Any, w: Any, w_at: Any, out: Any, out_at: Any
+) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        at = ByteWriter(context, builder, signature, arguments)
+        numbers, places, count, w, w_at, out, out_at = at.values
+        columns = [LANES * each for each in range(VECTORS)]
+
+        def step(index: Any, carried: list[Any]) -> list[Any]:
+            first = at.add(w_at, at.times(at.number(places, index), PANEL))
+            number = at.splat(at.number(numbers, index))
+            halves = [at.vector(w, at.add(first, column), _HALVES, 2) for column in columns]
+            return [at.fma(number, builder.fpext(h, _FLOATS), c) for h, c in zip(halves, carried, strict=True)]
+
+        sums = [at.load(out, at.add(out_at, column)) for column in columns]
+        for column, total in zip(columns, at.sum_up(count, sums, step), strict=True):
+            at.store(total, out, at.add(out_at, column))
+        return ir.Constant(_I64, 0)
+
+    return _INT(_ROW, _PLACES, _INT, _HALF, _INT, _ROW, _INT), codegen
 
 
 @intrinsic
@@ -285,6 +317,13 @@ def _overload_tile_bytes_row(
 ) -> Any:  # fmt: skip
     return lambda x, x_at, w, w_at, k, base, scales, column, factors, row, out, out_at: _tile_bytes_row(
         x, x_at, w, w_at, k, base, scales, column, factors, row, out, out_at
+    )
+
+
+@overload(tile_sparse_half, inline="always", strict=False)
+def _overload_tile_sparse_half(numbers: Any, places: Any, count: Any, w: Any, w_at: Any, out: Any, out_at: Any) -> Any:
+    return lambda numbers, places, count, w, w_at, out, out_at: _tile_sparse_half(
+        numbers, places, count, w, w_at, out, out_at
     )
 
 

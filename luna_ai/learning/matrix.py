@@ -84,6 +84,11 @@ def tile_sparse(numbers: Any, places: Any, count: Any, w: Any, w_at: Any, out: A
     return 0
 
 
+def not_zero(x: Any, at: Any) -> Any:
+    """`uint64` with a bit for each of 64 numbers that is not 0."""
+    return np.uint64(sum(1 << place for place in range(PANEL) if x[at + place] != 0))
+
+
 def dot(x: Any, x_at: Any, w: Any, w_at: Any, count: Any) -> Any:
     """Sum of products of `count` numbers, a multiple of 64."""
     return np.float32(x[x_at : x_at + count] @ w[w_at : w_at + count])
@@ -236,6 +241,21 @@ def _tile_sparse(typing: Any, numbers: Any, places: Any, count: Any, w: Any, w_a
 
 
 @intrinsic
+def _not_zero(typing: Any, x: Any, at: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        at = Writer(context, builder, signature, arguments)
+        x, first = at.values
+        zero, word = ir.Constant(_VECTOR, [0.0] * LANES), ir.Constant(_I64, 0)
+        for column in range(VECTORS):
+            found = builder.fcmp_unordered("!=", at.load(x, at.add(first, LANES * column)), zero)
+            bits = builder.zext(builder.bitcast(found, ir.IntType(LANES)), _I64)
+            word = builder.or_(word, builder.shl(bits, ir.Constant(_I64, LANES * column)))
+        return word
+
+    return types.uint64(_ROW, _INT), codegen
+
+
+@intrinsic
 def _dot(typing: Any, x: Any, x_at: Any, w: Any, w_at: Any, count: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         at = Writer(context, builder, signature, arguments)
@@ -288,6 +308,11 @@ def _overload_tile_sparse(numbers: Any, places: Any, count: Any, w: Any, w_at: A
     return lambda numbers, places, count, w, w_at, out, out_at: _tile_sparse(
         numbers, places, count, w, w_at, out, out_at
     )
+
+
+@overload(not_zero, inline="always", strict=False)
+def _overload_not_zero(x: Any, at: Any) -> Any:
+    return lambda x, at: _not_zero(x, at)
 
 
 @overload(dot, inline="always", strict=False)

@@ -21,7 +21,7 @@ from engine_fast.layout import MAX_PLAYERS
 from luna_ai.learning.compiling import called, inline, kernel
 from luna_ai.learning.feature_kernel import seat_after, write_row
 from luna_ai.learning.feature_table import NUM_FEATURES
-from luna_ai.learning.matrix import PANEL, TILE, dot, padded, panels, tile_row, tile_rows, tile_sparse
+from luna_ai.learning.matrix import PANEL, TILE, dot, not_zero, padded, panels, tile_row, tile_rows, tile_sparse
 
 CHUNK = 64
 """Rows worked on together: their numbers stay in the second cache while the weights pass by."""
@@ -51,7 +51,7 @@ class Weights(NamedTuple):
 class Scratch(NamedTuple):
     """Memory of an evaluation."""
 
-    features: Floats  # [F]
+    features: Floats  # [F], filled up with 0 to panels
     numbers: Floats  # [F] features that are not 0
     places: NDArray[np.int64]  # [F] where they are
     stream: Floats  # [CHUNK * D] what flows through the blocks
@@ -106,24 +106,35 @@ def _joined(parts: list[Floats]) -> Floats:
 def new_scratch(weights: Weights) -> Scratch:
     """Memory for `evaluate_rows` with these weights."""
     full, inner = len(weights.stem_bias), len(weights.first_bias) // max(1, weights.blocks)
-    features, numbers = (np.zeros(NUM_FEATURES, dtype=np.float32) for _ in range(2))
+    features, numbers = (np.zeros(count, dtype=np.float32) for count in (padded(NUM_FEATURES), NUM_FEATURES))
     places = np.zeros(NUM_FEATURES, dtype=np.int64)
     stream, normed, between = (np.zeros(CHUNK * size, dtype=np.float32) for size in (full, full, inner))
     return Scratch(features, numbers, places, stream, normed, between)
 
 
 @called
-def enter(state: Any, rules: Any, row: Any, weights: Any, scratch: Any) -> None:
-    """The first layer: features of a position into row `row` of the stream."""
+def gather(state: Any, rules: Any, row: Any, weights: Any, scratch: Any) -> Any:
+    """Features of a position that are not 0, and their number; row `row` of the stream becomes the bias."""
     size = weights.stem_bias.shape[0]
     write_row(state, rules, scratch.features)
     count = 0
-    for place in range(NUM_FEATURES):
-        scratch.numbers[count] = scratch.features[place]
-        scratch.places[count] = place
-        count += scratch.features[place] != np.float32(0.0)
+    for first in range(0, scratch.features.shape[0], PANEL):
+        bits = not_zero(scratch.features, first)
+        while bits != U0:
+            place = first + np.int64(lowest_bit(bits))
+            bits &= bits - U1
+            scratch.numbers[count] = scratch.features[place]
+            scratch.places[count] = place
+            count += 1
     for column in range(size):
         scratch.stream[row * size + column] = weights.stem_bias[column]
+    return count
+
+
+@called
+def enter(state: Any, rules: Any, row: Any, weights: Any, scratch: Any) -> None:
+    """The first layer: features of a position into row `row` of the stream."""
+    size, count = weights.stem_bias.shape[0], gather(state, rules, row, weights, scratch)
     for first in range(0, size, PANEL):
         at = first * NUM_FEATURES
         tile_sparse(scratch.numbers, scratch.places, count, weights.stem, at, scratch.stream, row * size + first)

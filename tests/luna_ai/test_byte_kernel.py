@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from luna_ai.evaluator import NetworkEvaluator
 from luna_ai.learning import byte_matrix
-from luna_ai.learning.byte_kernel import evaluate_bytes, pack_layer, rounded
+from luna_ai.learning.byte_kernel import evaluate_bytes, pack_layer, round_rows
 from luna_ai.learning.byte_matrix import byte_panels, fours_in_pieces, intrinsic, row_of_tile, tile_bytes_row
 from luna_ai.network import NetworkConfig
 from tests.luna_ai.test_evaluator import RESIDUAL, answers, lively, positions
@@ -36,7 +36,7 @@ def test_panels_by_hand():
 
 
 def test_rounding_by_hand():
-    small, scale = rounded(np.array([[1.27, -0.5, 0.004], [0, 0, 0]], dtype=np.float32))
+    small, scale = round_rows(np.array([[1.27, -0.5, 0.004], [0, 0, 0]], dtype=np.float32))
     assert small.tolist() == [[127, -50, 0], [0, 0, 0]]
     assert scale.tolist() == pytest.approx([0.01, 1.0])
 
@@ -44,7 +44,7 @@ def test_rounding_by_hand():
 def test_the_base_takes_the_offset_of_the_inputs_away():
     matrices = [np.random.default_rng(block).normal(size=(5, 3)).astype(np.float32) for block in range(2)]
     layer = pack_layer(matrices, 128)
-    small, _ = rounded(matrices[1])
+    small, _ = round_rows(matrices[1])
     assert layer.base.shape == layer.scale.shape == (2 * 64,)
     assert (layer.base[64:69] == -128 * small.astype(int).sum(axis=1)).all()
     assert not layer.base[69:].any()
