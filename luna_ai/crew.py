@@ -7,7 +7,6 @@ run and counters, and the games of an actor are counted in the order of their nu
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,7 +70,7 @@ class WorkerHealth(NamedTuple):
 
     number: int
     alive: bool  # it has answered since it was started
-    games: float  # games a second since the step before
+    games: float  # games a second: while it plays where it does more than that, otherwise since the step before
     silence: float  # seconds since its last result
     restarts: int  # times that it was started again in this session
     age: float  # mean age in steps of the network that played the games of this step; NaN without games
@@ -192,14 +191,15 @@ class LocalCrew:
         self._past: tuple[Path, NetworkEvaluator] | None = None
         self._next = start.played.get(LOCAL_ACTOR, 0)
         self._found: list[AgainstAnchor] | None = None
-        self._speed, self._since = 0.0, time.monotonic()
+        self._speed = 0.0
 
     def collect(self, past: Path | None, step: int, stop: Stop) -> Collected | None:
         """See `Crew`."""
         self._evaluator.update(self._network)
         both, count = (self._evaluator, self._past_evaluator(past)), self._config.games
         found = self._player.play(LOCAL_ACTOR, self._next, count, both, step, stop)
-        self._next += count if found is not None else 0
+        if found is not None:
+            self._next, self._speed = self._next + count, count / found.seconds["all"]
         return found
 
     def _past_evaluator(self, past: Path | None) -> NetworkEvaluator | None:
@@ -242,9 +242,7 @@ class LocalCrew:
 
     def health(self) -> list[WorkerHealth]:
         """See `Crew`."""
-        now = time.monotonic()
-        speed, self._since = self._config.games / (now - self._since), now
-        return [WorkerHealth(LOCAL_ACTOR, True, speed, 0.0, 0, 0.0)]
+        return [WorkerHealth(LOCAL_ACTOR, True, self._speed, 0.0, 0, 0.0)]
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """See `Crew`."""

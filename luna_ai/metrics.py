@@ -214,8 +214,8 @@ def _progress(run: Run, step: Step) -> Iterator[tuple[str, float]]:
     collected = step.collected
     yield "progress/games", run.games
     yield "progress/samples", run.crew.window.total
-    spent = step.seconds["collect"]
-    yield "speed/games", collected.num_games / spent
+    spent = collected.num_games / step.games_per_second
+    yield "speed/games", step.games_per_second
     yield "speed/decisions", collected.decisions / spent
     yield "speed/positions", collected.asked / spent
     yield "speed/evaluator_share", collected.seconds["evaluator"] / collected.seconds["all"]

@@ -12,6 +12,7 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -73,13 +74,20 @@ class Replay:
         credit: weight that waits to be trained on, less than a batch after `updates_due`.
     """
 
-    def __init__(self, options: ReplayOptions, folder: Path, counters: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        options: ReplayOptions,
+        folder: Path,
+        counters: dict[str, Any] | None = None,
+        kept: Collection[str] = (),
+    ) -> None:
         """An empty window, or the one of `counters`.
 
         Args:
             options: size and balance.
             folder: of the shards; made if it is missing.
             counters: what `counters()` said when the checkpoint was written.
+            kept: shards that stay on the disk though the window has nothing of them: an older checkpoint names them.
 
         Raises:
             ReplayError: a shard is missing or damaged.
@@ -95,7 +103,7 @@ class Replay:
                 self._append(name, self._read(name))
             self.total, self.credit = counters["total"], counters["credit"]
             self._number = counters["number"]
-        self.forget()
+        self.forget(kept)
         self._index()
 
     def _read(self, name: str) -> Samples:
@@ -178,9 +186,9 @@ class Replay:
         samples = self.samples if len(self) else no_samples()
         return float(np.average(samples.version, weights=samples.weight)) if len(samples.version) else float("nan")
 
-    def forget(self) -> None:
+    def forget(self, besides: Collection[str] = ()) -> None:
         """Removes shards of which the window has nothing from the disk, once no checkpoint needs them."""
-        kept = {name for name, *_ in self._shards}
+        kept = {name for name, *_ in self._shards} | set(besides)
         for path in (*self._folder.glob("shard-*.npz"), *self._folder.glob(".*.tmp")):
             if path.name not in kept:
                 path.unlink()

@@ -53,6 +53,11 @@ class Step:
     workers: list[WorkerHealth]
     seconds: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def games_per_second(self) -> float:
+        """Of all processes that play."""
+        return sum(worker.games for worker in self.workers)
+
 
 @dataclass
 class Measured:
@@ -303,10 +308,9 @@ def report(run: Run, say: Callable[[str], None], line: str) -> None:
 
 def line_of(run: Run, step: Step) -> str:
     """A step in one line."""
-    learned, seconds = step.learned, step.seconds["collect"]
-    played = step.collected.num_games
+    learned = step.learned
     loss = f"loss {learned.total:.3f} (policy {learned.policy:.3f}, win {learned.win:.3f})"
     return (
-        f"step {step.number}/{run.config.steps}: {run.games:,} games, {played / seconds:.1f} a second, "
+        f"step {step.number}/{run.config.steps}: {run.games:,} games, {step.games_per_second:.1f} a second, "
         f"{run.crew.window.total:,} samples, {loss}"
     )

@@ -126,7 +126,10 @@ class TrainingConfig(
     minutes: float | None = argument(None, "end before, after so many minutes of all sessions", low=0.001, high=1e7)
     save_every: int = argument(10, "steps between two checkpoints", low=1, high=1_000_000)
     keep_checkpoints: int = argument(20, "checkpoints that are kept, over the whole run", low=1, high=1_000_000)
-    workers: int = argument(0, "processes for self-play; 0: one process does everything", low=0, high=0)
+    workers: int = argument(0, "processes for self-play on Ray; 0: one process does everything", low=0, high=4096)
+    inference: Literal["none", "cpu", "cuda"] = argument(
+        "none", "one process on this device evaluates for all workers; none: each for itself"
+    )
 
     def check(self) -> None:
         """Checks what one field alone does not show.
@@ -142,6 +145,8 @@ class TrainingConfig(
             raise UserError(f"bot_share {self.bot_share:g} and past_share {self.past_share:g} have a sum above 1")
         if self.kind == "attention" and self.width % self.heads:
             raise UserError(f"width {self.width} is not a multiple of heads {self.heads}")
+        if self.inference != "none" and not self.workers:
+            raise UserError(f"inference {self.inference}: workers 0 evaluate for themselves; allowed: none")
         self.rules()
         from luna_ai.players import CODES
 

@@ -6,6 +6,7 @@ from the run's are refused by name, unless --override names them. Curves: tensor
 Examples:
     luna train --config configs/train/quick.yaml --out runs/quick
     luna train --config configs/train/quick.yaml --out runs/long --steps 2000 --width 256
+    luna train --config configs/train/cluster.yaml --out runs/cluster --address 10.0.0.1:6379
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ class Config(TrainingConfig):
         Path("runs/train"), "folder of the run; a stopped one goes on there", writes="folder", metavar="FOLDER"
     )
     override: tuple[str, ...] = argument((), "options that may differ from those of the run there", metavar="OPTION")
+    address: str | None = argument(
+        None, "cluster that ray start made and this machine belongs to; null: this machine alone", metavar="HOST:PORT"
+    )
 
 
 def run(config: Config) -> int:
     """Trains and says where the result is."""
     config.check()
+    from luna_ai.distributed import crew_of
     from luna_ai.interrupt import Interrupts
     from luna_ai.progress import Progress
     from luna_ai.train import train
@@ -43,6 +48,7 @@ def run(config: Config) -> int:
             stop=lambda: interrupts.seen,
             say=progress.say,
             advance=progress.advance,
+            crew=crew_of(config, config.address),
         )
     print(f"{done.step} steps, {done.games:,} games in {done.seconds:,.0f} s; newest network of {config.out}:")
     print(f"  {done.folder.checkpoints / 'latest'}")

@@ -74,7 +74,7 @@ def test_the_resolved_config_is_a_config_file(tiny: Path, tmp_path: Path, capsys
         (["--shares", "1", "1"], "shares [1.0, 1.0] is not three numbers, for 2, 3 and 4 players"),
         (["--rate", "1"], "unknown argument '--rate'"),
         (["--bots", "somebody"], "bots: 'somebody' is unknown; allowed: random, greedy, strategy:"),
-        (["--workers", "3"], "--workers: '3' is not a whole number from 0 to 0"),
+        (["--workers", "5000"], "--workers: '5000' is not a whole number from 0 to 4096"),
         (["--override", "colour"], "override: 'colour' is no key; allowed: seed, "),
         (["--components", "nowhere"], "nowhere"),
     ],

@@ -1,0 +1,185 @@
+"""Ray: begun on this machine or joined, actors made, and what a failure of a call means."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import ray
+from ray.exceptions import (
+    ObjectLostError,
+    OutOfMemoryError,
+    RayActorError,
+    RayError,
+    RayTaskError,
+    WorkerCrashedError,
+)
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+T = TypeVar("T")
+THREADS = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+)
+"""Set in every process before it imports anything."""
+LOSSES = (RayActorError, ObjectLostError, OutOfMemoryError, WorkerCrashedError)
+TRIES = 5
+"""Deaths in a row, without a result in between, after which something other than bad luck is to blame."""
+TEMPORARY = "luna-ray-"
+CONNECT_SECONDS = 5.0
+
+
+class DistributedError(ValueError):
+    """What Ray cannot do for a training: one line."""
+
+
+def begin(workers: int, address: str | None) -> None:
+    """Begins Ray on this machine, or joins a cluster, unless this process has done so already.
+
+    Args:
+        workers: processes that will play.
+        address: HOST:PORT of a cluster to which this machine belongs, or `auto`; None for this machine alone.
+
+    Raises:
+        DistributedError: the address cannot be reached, or the machine has too few cores.
+    """
+    if ray.is_initialized():
+        return
+    if address is None:
+        _begin_here(workers)
+    else:
+        _join(address)
+
+
+def _begin_here(workers: int) -> None:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if workers > cores:
+        allowed = f"allowed: 0 to {cores}, or --address of a cluster"
+        raise DistributedError(f"workers {workers} are more than the {cores} cores of this machine; {allowed}")
+    remove_leftovers()
+    folder = temporary_folder()  # short: names of sockets have at most 107 letters
+    _init(address="local", num_cpus=cores, _temp_dir=str(folder))
+
+
+def temporary_folder() -> Path:
+    """Where Ray keeps the files of this process."""
+    base = Path("/tmp") if os.name == "posix" else Path(tempfile.gettempdir())
+    return base / f"{TEMPORARY}{os.getpid()}"
+
+
+def remove_leftovers() -> None:
+    """Removes Ray's files of processes that are no more."""
+    for folder in temporary_folder().parent.glob(f"{TEMPORARY}*"):
+        number = folder.name.removeprefix(TEMPORARY)
+        if number.isdecimal() and not Path(f"/proc/{number}").exists() and Path("/proc/self").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _join(address: str) -> None:
+    if address != "auto":
+        host, colon, port = address.rpartition(":")
+        if not colon or not host or not port.isdecimal():
+            raise DistributedError(f"address {address!r} is not HOST:PORT, as ray start prints it, or auto")
+        try:
+            socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+        except (OSError, OverflowError) as problem:
+            raise DistributedError(f"address {address} cannot be reached: {problem}") from problem
+    try:
+        _init(address=address)
+    except (ConnectionError, RuntimeError, ValueError, RayError) as problem:
+        first = next((line for line in str(problem).splitlines() if line.strip()), type(problem).__name__)
+        hint = "allowed: a cluster that ray start made and to which this machine belongs"
+        raise DistributedError(f"address {address} is no cluster that can be joined: {first}; {hint}") from problem
+
+
+def _init(**options: Any) -> None:
+    ray.init(
+        log_to_driver=False,
+        logging_level=logging.CRITICAL,
+        include_dashboard=None if "num_cpus" not in options else False,
+        runtime_env={"env_vars": THREADS},
+        **options,
+    )
+
+
+def end() -> None:
+    """Leaves Ray; what was begun on this machine ends."""
+    ray.shutdown()
+    shutil.rmtree(temporary_folder(), ignore_errors=True)
+
+
+def make_actor(
+    part: type, *given: Any, cpus: float = 0.0, gpus: float = 0.0, here: bool | None = False, **options: Any
+) -> Any:
+    """A process that holds a part and answers calls of its methods.
+
+    Args:
+        part: class of the part.
+        given: to its constructor.
+        cpus: processors that it occupies; 0 for those that mostly wait.
+        gpus: likewise.
+        here: True on the driver's machine, None there if it can be, False anywhere.
+        options: more of Ray's.
+    """
+    if here is not False:
+        node = ray.get_runtime_context().get_node_id()
+        options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=here is None)
+    made: Any = ray.remote(part)
+    return made.options(num_cpus=cpus, num_gpus=gpus, **options).remote(*given)
+
+
+def loss_of(problem: BaseException) -> BaseException | None:
+    """The death that is to blame for the failure of a call; None where there is none."""
+    cause = problem.cause if isinstance(problem, RayTaskError) else problem
+    return cause if isinstance(cause, LOSSES) else None
+
+
+def raised(problem: Exception) -> Exception:
+    """What the code of a part raised, as if it had run here; a part that could not be made, in one line."""
+    if isinstance(problem, RayTaskError):
+        return problem.cause if isinstance(problem.cause, Exception) else DistributedError(last_line(problem))
+    return DistributedError(last_line(problem))
+
+
+def never_begun(problem: BaseException) -> bool:
+    """Whether an actor could not be made since its constructor raised."""
+    return isinstance(problem, RayActorError) and bool(getattr(problem, "actor_init_failed", False))
+
+
+def last_line(problem: BaseException) -> str:
+    """What a failure says at its end, where the reason stands."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return lines[-1] if lines else type(problem).__name__
+
+
+def again(who: str, ask: Callable[[], T], renew: Callable[[], None]) -> T:
+    """Asks until there is an answer; whoever died is made anew before.
+
+    Raises:
+        DistributedError: it died `TRIES` times in a row, or cannot be made.
+        Exception: whatever its code raised.
+    """
+    for tried in range(1, TRIES + 1):
+        try:
+            return ask()
+        except RayError as problem:
+            loss = loss_of(problem)
+            if loss is None or never_begun(loss):
+                raise raised(problem) from problem
+            if tried == TRIES:
+                raise DistributedError(f"the {who} died {TRIES} times in a row: {last_line(loss)}") from problem
+            renew()
+    raise AssertionError("unreachable")
+
+
+def kill(actor: Any) -> None:
+    """Ends an actor for good, dead or alive."""
+    try:
+        ray.kill(actor)
+    except RayError:
+        return
