@@ -25,7 +25,7 @@ from luna_ai.selfplay import Collected, SelfPlay, coins, only_decisions, surpris
 from luna_ai.training_config import SelfPlayOptions
 
 GAME = load_game()
-QUICK = SelfPlayOptions(sims=4, fast_sims=2, bot_share=0.3, past_share=0.3)
+QUICK = SelfPlayOptions(sims=4, fast_sims=2, bot_share=0.3, past_share=0.3, surprise_share=0.0)
 
 
 def played(options: SelfPlayOptions, plan: Plan, slots: int = 4) -> Collected:
