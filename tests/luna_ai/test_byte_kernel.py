@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from luna_ai.evaluator import NetworkEvaluator
 from luna_ai.learning import byte_matrix
 from luna_ai.learning.byte_kernel import evaluate_bytes, pack_layer, round_rows
-from luna_ai.learning.byte_matrix import byte_panels, fours_in_pieces, intrinsic, row_of_tile, tile_bytes_row
+from luna_ai.learning.byte_matrix import byte_panels, fours_in_pieces, row_of_tile, tile_bytes_row
+from luna_ai.learning.matrix import intrinsic
 from luna_ai.network import NetworkConfig
 from tests.luna_ai.test_evaluator import RESIDUAL, answers, lively, positions
 
