@@ -57,7 +57,7 @@ class SelfPlayOptions:
         1.0, "a decision of an action of k decisions weighs k to the power of minus this", low=0, high=2
     )
     surprise_share: float = argument(
-        0.0,
+        0.5,
         "share of a game's policy weight given in proportion to how much the search changed the policy",
         low=0,
         high=1,
@@ -96,6 +96,15 @@ class LearnerOptions:
 
 
 @dataclass(frozen=True)
+class BackendOptions:
+    """What evaluates the network in self-play."""
+
+    backend: Literal["auto", "numba", "int8", "torch", "cuda"] = argument(
+        "auto", "what evaluates the network in self-play, see NETWORKS.md"
+    )
+
+
+@dataclass(frozen=True)
 class NetworkShape:
     """Sizes of the network."""
 
@@ -118,7 +127,7 @@ class EvaluationOptions:
 
 @dataclass(frozen=True)
 class TrainingConfig(
-    EvaluationOptions, NetworkShape, LearnerOptions, ReplayOptions, SelfPlayOptions, PlayedRules, Seeded
+    EvaluationOptions, NetworkShape, BackendOptions, LearnerOptions, ReplayOptions, SelfPlayOptions, PlayedRules, Seeded
 ):
     """Everything that a training depends on."""
 
@@ -143,6 +152,8 @@ class TrainingConfig(
             )
         if self.bot_share + self.past_share > 1:
             raise UserError(f"bot_share {self.bot_share:g} and past_share {self.past_share:g} have a sum above 1")
+        if self.kind == "attention" and self.backend in ("numba", "int8"):
+            raise UserError(f"backend {self.backend} evaluates no attention networks; allowed: auto, torch, cuda")
         if self.kind == "attention" and self.width % self.heads:
             raise UserError(f"width {self.width} is not a multiple of heads {self.heads}")
         if self.inference != "none" and not self.workers:
