@@ -1,7 +1,7 @@
 """Who won the newest games of self-play: win shares by turn position and by seat, over enough games to be read.
 
-One step has a handful of games for each number of players, so its shares jump by tens of percent. Shares here are of the
-newest steps that have `LEAST` games together: then their standard error is at most 1.6 %.
+One step has a handful of games for each number of players, so its shares jump by tens of percent. Shares here are of
+the newest steps that have `LEAST` games together: then their standard error is at most 1.6 %.
 """
 
 from __future__ import annotations
@@ -65,3 +65,8 @@ class RecentGames:
 
 
 PLACES = ("turn_position", "seat")
+
+
+def alone_at_table(games: pl.DataFrame) -> pl.DataFrame:
+    """The rows of games with the network at every seat."""
+    return games.filter((pl.col("player") == "self").all().over("actor", "index"))

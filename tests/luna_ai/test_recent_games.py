@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from luna_ai.recent_games import LEAST, RecentGames
+from luna_ai.recent_games import LEAST, RecentGames, alone_at_table
 
 
 def games(players: int, winners: list[int], start: int = 0) -> pl.DataFrame:
@@ -46,3 +46,8 @@ def test_it_goes_on_from_plain_data():
         each.add(games(4, [1]))
     assert again.to_plain() == recent.to_plain()
     assert again.shares(4) == recent.shares(4)
+
+
+def test_games_with_others_at_the_table_do_not_count():
+    mixed = pl.DataFrame({"actor": [1, 1, 1, 1], "index": [7, 7, 8, 8], "player": ["self", "greedy", "self", "self"]})
+    assert alone_at_table(mixed)["index"].to_list() == [8, 8]
