@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from engine_fast.position import Game
+from luna_ai.backend_guard import GuardedEvaluator, Verdict
 from luna_ai.evaluation import AgainstAnchor, Evaluation
 from luna_ai.evaluator import NetworkEvaluator
 from luna_ai.game_plans import plan_games
@@ -132,6 +133,10 @@ class Crew(Protocol):
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a checkpoint must hold of learner and replay."""
 
+    @property
+    def verdict(self) -> Verdict | None:
+        """On the backend that evaluates the newest network in self-play; None before there is one."""
+
     def saved(self) -> None:
         """A checkpoint of the last `state` is on the disk."""
 
@@ -187,6 +192,7 @@ class LocalCrew:
         self._replay = Replay(config, start.folder, start.replay)
         self._player = Player(config, start.game, min(config.slots, config.games))
         self._evaluation = Evaluation(config, start.game) if config.evaluate_every else None
+        self._guard = GuardedEvaluator(config.backend, start.network, start.game.rules)
         self._evaluator = NetworkEvaluator(start.network)
         self._past: tuple[Path, NetworkEvaluator] | None = None
         self._next = start.played.get(LOCAL_ACTOR, 0)
@@ -195,7 +201,7 @@ class LocalCrew:
 
     def collect(self, past: Path | None, step: int, stop: Stop) -> Collected | None:
         """See `Crew`."""
-        self._evaluator.update(self._network)
+        self._evaluator = self._guard.publish(self._network, self._replay.samples.state)
         both, count = (self._evaluator, self._past_evaluator(past)), self._config.games
         found = self._player.play(LOCAL_ACTOR, self._next, count, both, step, stop)
         if found is not None:
@@ -247,6 +253,11 @@ class LocalCrew:
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """See `Crew`."""
         return self._learner.state(), self._replay.counters()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """See `Crew`."""
+        return self._guard.verdict
 
     def saved(self) -> None:
         """See `Crew`."""

@@ -70,6 +70,10 @@ METRICS = {
     "speed/positions": "positions a second",
     "speed/evaluator_share": "share",
     "seconds/{PART}": "seconds",
+    "backend/int8": "yes or no",
+    "backend/kl": "nats",
+    "backend/value_error": "probability",
+    "backend/top1": "share",
     "worker/alive": "processes",
     "worker/{W}/games": "games a second",
     "worker/{W}/silence": "seconds",
@@ -144,8 +148,13 @@ def calibration_error(said: NDArray[np.float32], came: NDArray[np.float32]) -> f
 
 def scalars_of(run: Run, step: Step) -> dict[str, float]:
     """Tag and value of every metric of a step; those without a value are left out."""
-    parts = (_games(step), _search(step), _learner(run, step), _progress(run, step), _workers(step))
+    parts = (_games(step), _search(step), _learner(run, step), _progress(run, step), _workers(step), _backend(step))
     return {tag: float(value) for part in parts for tag, value in part if value is not None and math.isfinite(value)}
+
+
+def _backend(step: Step) -> Iterator[tuple[str, float]]:
+    if step.verdict is not None:
+        yield from step.verdict.scalars().items()
 
 
 def scalars_of_measured(measured: Measured) -> dict[str, float]:

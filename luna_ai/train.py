@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from engine_fast.position import load_game
+from luna_ai.backend_guard import Verdict
 from luna_ai.checkpoint import CheckpointError
 from luna_ai.crew import Crew, LocalCrew, Match, Start, Stop, WorkerHealth
 from luna_ai.evaluation import AgainstAnchor
@@ -51,6 +52,7 @@ class Step:
     probed: Probe
     learned: Learned
     workers: list[WorkerHealth]
+    verdict: Verdict | None
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -97,6 +99,7 @@ class Run:
         self.ratings = RatingCurve(config.anchors, config.seed)
         self._rows: list[pl.DataFrame] = []
         self._spent: dict[str, float] = {}
+        self._verdict: Verdict | None = None  # on the network that played last
         self._previous: tuple[int, Network] | None = None  # the network that was measured last, and its step
         self._waiting = deque[tuple[int, Network]]()  # to be measured, the first one now
         learner, replay = self._restore()
@@ -156,7 +159,9 @@ class Run:
         rng = np.random.default_rng(np.random.SeedSequence(self.config.seed, spawn_key=(PAST_KEY, self.step)))
         chosen = past[rng.integers(len(past))] if past else None
         with self._timed("collect"):
-            return self.crew.collect(chosen, self.step, stop)
+            found = self.crew.collect(chosen, self.step, stop)
+        self._verdict = self.crew.verdict
+        return found
 
     def store(self, collected: Collected) -> Probe:
         """Samples into the replay, games into the next part; what the network thinks of them before it learns."""
@@ -180,7 +185,7 @@ class Run:
         every = self.config.evaluate_every
         if every and (self.step % every == 0 or self.step == self.config.steps):
             self._waiting.append((self.step, deepcopy(self.network)))
-        done = Step(self.step, collected, probed, learned, self.crew.health(), dict(self._spent))
+        done = Step(self.step, collected, probed, learned, self.crew.health(), self._verdict, dict(self._spent))
         self._spent.clear()
         return done
 
@@ -285,6 +290,8 @@ def _loop(run: Run, stop: Stop, say: Callable[[str], None], advance: Callable[[i
             step = run.advance(collected, run.store(collected), run.learn())
             curves.add(step.number, scalars_of(run, step))
             report(run, say, line_of(run, step))
+            if step.verdict is not None and step.verdict.line:
+                report(run, say, step.verdict.line)
             advance(1)
             _log_measured(run, curves, stop, say)
             if run.step % run.config.save_every == 0:

@@ -22,6 +22,7 @@ import numpy as np
 import ray
 from ray.exceptions import RayError
 
+from luna_ai.backend_guard import GuardedEvaluator, Verdict
 from luna_ai.checkpoint import read_checkpoint
 from luna_ai.crew import Match, Player, Start, Stop, Window, WorkerHealth
 from luna_ai.distributed.cluster import (
@@ -95,6 +96,7 @@ class RayCrew:
         begin(config.workers, self._address)
         self._began = True
         self._base = (published("base", start.network), start.learner)
+        self._guard = GuardedEvaluator(config.backend, start.network, game.rules)
         self._since, self._done = list[tuple[Due, Learned | None]](), 0
         self._updates = start.learner["updates"] if start.learner else 0
         self._counters, self._saved_shards = start.replay, list((start.replay or {}).get("shards", ()))
@@ -221,7 +223,9 @@ class RayCrew:
 
     def _publish(self, step: int, network: Any) -> None:
         """From now on is played with this network."""
-        ref = ray.put(network if isinstance(network, Published) else published(f"begun {step}", network))
+        self._guard.publish(self._network, self._ask_replay("positions"))
+        found = network if isinstance(network, Published) else published(f"begun {step}", network)
+        ref = ray.put(found._replace(backend=self._guard.verdict.used if self._guard.verdict else None))
         self._pool.order = Order(step, ref, self._past[1] if self._past else None)
 
     # --- measuring -------------------------------------------------------------------------------------------------
@@ -288,6 +292,11 @@ class RayCrew:
         assert self._counters is not None
         self._state = (published("base", self._network), learner)
         return learner, self._counters
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """See `Crew`."""
+        return self._guard.verdict
 
     def saved(self) -> None:
         """See `Crew`."""

@@ -59,7 +59,7 @@ class Answering:
     async def publish(self, published: Published) -> None:
         """Gets to know a network; the one that was not used for longest is forgotten."""
         if published.name not in self._networks:
-            self._networks[published.name] = NetworkEvaluator(network_of(published), self._backend)
+            self._networks[published.name] = NetworkEvaluator(network_of(published), self._backend or published.backend)
             while len(self._networks) > KEPT:
                 self._networks.popitem(last=False)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from engine_fast.components import Sheet
 from engine_fast.position import load_game
 from engine_fast.ruleset import RuleSet
+from luna_ai.backend_guard import chosen
 from luna_ai.crew import LEARNER_KEY, Player, Window, window_of
 from luna_ai.evaluation import AgainstAnchor, Evaluation
 from luna_ai.evaluator import NetworkEvaluator
@@ -47,6 +48,7 @@ class Published(NamedTuple):
     name: str
     shape: NetworkConfig
     weights: Mapping[str, NDArray[Any]]
+    backend: str | None = None  # that evaluates it; None: the faster one of those in float32
 
 
 Evaluators = Callable[[Published], Evaluator]
@@ -91,7 +93,7 @@ class Playing:
         """
         settle()
         self._player = Player(setting.config, load_game(setting.sheet, setting.ruleset), slots)
-        self._evaluators = evaluators or (lambda found: NetworkEvaluator(network_of(found)))
+        self._evaluators = evaluators or (lambda found: NetworkEvaluator(network_of(found), found.backend))
         self._known: dict[str, Evaluator] = {}
 
     def hello(self) -> int:
@@ -136,6 +138,10 @@ class Remembering:
     def stand(self) -> Remembered:
         """How it stands."""
         return Remembered(self._replay.counters(), window_of(self._replay))
+
+    def positions(self) -> NDArray[np.uint64]:
+        """On which a backend is compared with float32."""
+        return chosen(self._replay.samples.state)
 
     def add(self, samples: Samples) -> Remembered:
         """Adds the samples of a step."""

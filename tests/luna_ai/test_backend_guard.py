@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,13 @@ import torch
 from engine_fast.layout import columns
 from luna_ai import backend_guard
 from luna_ai.backend_guard import Agreement, GuardedEvaluator, Verdict, agreement, chosen, resolved, stratified
+from luna_ai.config import UserError
 from luna_ai.evaluator import EvaluatorError, NetworkEvaluator, TorchAnswer
 from luna_ai.losses import unpack_masks
 from luna_ai.network import NetworkConfig, make_network
 from luna_ai.search.evaluators import Batch, new_batch
+from luna_ai.train import train
+from luna_ai.training_config import TrainingConfig
 from tests.luna_ai.test_evaluator import ATTENTION, RESIDUAL, lively, positions
 from tests.luna_ai.walks import states_of
 
@@ -182,3 +187,19 @@ def test_half_precision_is_near_float32(config: NetworkConfig, precision: torch.
     assert half.values.sum(axis=1) == pytest.approx(1.0, abs=1e-5), "probabilities are made in float32"
     assert 0 < np.abs(exact.values - half.values).max() < (0.02 if precision is torch.float16 else 0.1)
     assert np.abs(exact.logits - half.logits).max() < (0.05 if precision is torch.float16 else 0.4)
+
+
+def test_a_training_tells_what_evaluates_its_networks(tmp_path: Path):
+    tiny = TrainingConfig(
+        steps=2, games=2, slots=2, sims=2, fast_sims=1, width=8, blocks=1, batch=32, evaluate_every=0, window=200,
+        warmup=1, backend="int8",
+    )  # fmt: skip
+    said: list[str] = []
+    run = train(tiny, tmp_path, say=said.append)
+    assert any(line.endswith("no positions to compare them on yet") for line in said), "the first games"
+    verdict = run.crew.verdict
+    assert verdict is not None and verdict.agreement is not None
+    assert verdict.used == "int8"
+    assert 100 < verdict.agreement.positions < 4096
+    with pytest.raises(UserError, match="backend int8 evaluates no attention networks; allowed: auto, torch, cuda"):
+        replace(tiny, kind="attention").check()
