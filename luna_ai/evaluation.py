@@ -20,7 +20,6 @@ from luna_ai.game_plans import PAST, SELF, Plan, joined_plans, one_plan
 from luna_ai.players import CODES
 from luna_ai.search.evaluators import Evaluator
 from luna_ai.selfplay import SelfPlay
-from luna_ai.stats import mean_intervals
 from luna_ai.training_config import TrainingConfig
 
 EVALUATION_KEY, BOOTSTRAP_KEY = 2, 3
@@ -100,6 +99,8 @@ class Evaluation:
         return found
 
     def _figures(self, anchor: str, players: int, games: pl.DataFrame) -> AgainstAnchor:
+        from luna_ai.stats import mean_intervals  # brings scipy, a second that processes which do not measure can save
+
         own = games.filter(pl.col("player") == "self").sort("index")
         won = (own["rank"] == 1).to_numpy().astype(np.float64)
         blocks = won.reshape(-1, players).mean(axis=1, keepdims=True)

@@ -32,6 +32,7 @@ from luna_ai.learner import Learned
 from luna_ai.metrics import Probe, layout_of, scalars_of, scalars_of_measured
 from luna_ai.network import Network, NetworkConfig, make_network
 from luna_ai.rating_curve import Rating, RatingCurve
+from luna_ai.recent_games import RecentGames, alone_at_table
 from luna_ai.selfplay import Collected
 from luna_ai.training_config import NetworkShape, TrainingConfig
 from luna_ai.training_folder import TrainingFolder, alone_in
@@ -79,6 +80,8 @@ class Run:
         played: the same by actor.
         seconds: wall time of all sessions.
         network: after the last step.
+        ratings: of all networks that were measured.
+        recent: who won the newest games.
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class Run:
         self.step, self.games, self.seconds = 0, 0, 0.0
         self.played: dict[int, int] = {}
         self.name = sha256(repr(config.to_plain()).encode()).hexdigest()[:12]
-        self.ratings = RatingCurve(config.anchors, config.seed)
+        self.ratings, self.recent = RatingCurve(config.anchors, config.seed), RecentGames()
         self._rows: list[pl.DataFrame] = []
         self._spent: dict[str, float] = {}
         self._verdict: Verdict | None = None  # on the network that played last
@@ -126,6 +129,7 @@ class Run:
             self.step, self.games, self.seconds = training["step"], training["games"], training["seconds"]
             self.name, self.played = training["run"], dict(training["played"])
             self._restore_ratings(training["ratings"])
+            self.recent = RecentGames(training["recent"])
             return training["learner"], training["replay"]
         except KeyError as missing:
             raise CheckpointError(f"{self.folder.checkpoints}: the checkpoint lacks {missing}") from missing
@@ -168,6 +172,7 @@ class Run:
         with self._timed("store"):
             probed = self.crew.store(collected.samples)
         self.games += collected.num_games
+        self.recent.add(alone_at_table(collected.games))
         for actor, last in collected.games.group_by("actor").agg(pl.col("index").max()).iter_rows():
             self.played[actor] = last + 1
         which = (pl.lit(self.name).alias("run"), pl.lit(self.step).alias("step"))
@@ -236,6 +241,7 @@ class Run:
             "config": self.config.to_plain(),
             "learner": learner,
             "replay": replay,
+            "recent": self.recent.to_plain(),
             "ratings": {
                 "met": self.ratings.to_plain(),
                 "measured": self._previous is not None,

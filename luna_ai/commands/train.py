@@ -39,6 +39,7 @@ def run(config: Config) -> int:
     from luna_ai.progress import Progress
     from luna_ai.train import train
 
+    crew = crew_of(config, config.address)
     override = [name.replace("-", "_") for name in config.override]
     with Interrupts() as interrupts, Progress("training", config.steps, "steps") as progress:
         done = train(
@@ -48,7 +49,7 @@ def run(config: Config) -> int:
             stop=lambda: interrupts.seen,
             say=progress.say,
             advance=progress.advance,
-            crew=crew_of(config, config.address),
+            crew=crew,
         )
     print(f"{done.step} steps, {done.games:,} games in {done.seconds:,.0f} s; newest network of {config.out}:")
     print(f"  {done.folder.checkpoints / 'latest'}")

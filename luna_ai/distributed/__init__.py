@@ -38,6 +38,7 @@ def crew_of(config: TrainingConfig, address: str | None = None) -> Crew:
 
     Raises:
         UserError: Ray is not installed, or the address has no use.
+        DistributedError: the address cannot be reached, or this machine has fewer cores than workers.
     """
     if not config.workers:
         if address is not None:
@@ -46,10 +47,12 @@ def crew_of(config: TrainingConfig, address: str | None = None) -> Crew:
 
         return LocalCrew()
     try:
+        from luna_ai.distributed.cluster import check
         from luna_ai.distributed.crew import RayCrew
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "ray":
             raise
         needed = "needs Ray, which is not installed; pip install 'luna-ai[train]' does it, or --workers 0 goes without"
         raise UserError(f"workers {config.workers} {needed}") from missing
+    check(config.workers, address)
     return RayCrew(address)

@@ -38,8 +38,8 @@ class DistributedError(ValueError):
     """What Ray cannot do for a training: one line."""
 
 
-def begin(workers: int, address: str | None) -> None:
-    """Begins Ray on this machine, or joins a cluster, unless this process has done so already.
+def check(workers: int, address: str | None) -> None:
+    """Checks what can be known before Ray begins.
 
     Args:
         workers: processes that will play.
@@ -48,22 +48,39 @@ def begin(workers: int, address: str | None) -> None:
     Raises:
         DistributedError: the address cannot be reached, or the machine has too few cores.
     """
+    if address is None:
+        if workers > (cores := num_cores()):
+            allowed = f"allowed: 0 to {cores}, or --address of a cluster"
+            raise DistributedError(f"workers {workers} are more than the {cores} cores of this machine; {allowed}")
+    elif address != "auto":
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise DistributedError(f"address {address!r} is not HOST:PORT, as ray start prints it, or auto")
+        try:
+            socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+        except (OSError, OverflowError) as problem:
+            raise DistributedError(f"address {address} cannot be reached: {problem}") from problem
+
+
+def num_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def begin(address: str | None) -> None:
+    """Begins Ray on this machine, or joins a cluster, unless this process has done so already.
+
+    Raises:
+        DistributedError: there is no cluster that can be joined.
+    """
     if ray.is_initialized():
         return
-    if address is None:
-        _begin_here(workers)
-    else:
+    if address is not None:
         _join(address)
-
-
-def _begin_here(workers: int) -> None:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if workers > cores:
-        allowed = f"allowed: 0 to {cores}, or --address of a cluster"
-        raise DistributedError(f"workers {workers} are more than the {cores} cores of this machine; {allowed}")
+        return
     remove_leftovers()
     folder = temporary_folder()  # short: names of sockets have at most 107 letters
-    _init(address="local", num_cpus=cores, _temp_dir=str(folder))
+    _init(address="local", num_cpus=num_cores(), include_dashboard=False, _temp_dir=str(folder))
 
 
 def temporary_folder() -> Path:
@@ -81,14 +98,6 @@ def remove_leftovers() -> None:
 
 
 def _join(address: str) -> None:
-    if address != "auto":
-        host, colon, port = address.rpartition(":")
-        if not colon or not host or not port.isdecimal():
-            raise DistributedError(f"address {address!r} is not HOST:PORT, as ray start prints it, or auto")
-        try:
-            socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
-        except (OSError, OverflowError) as problem:
-            raise DistributedError(f"address {address} cannot be reached: {problem}") from problem
     try:
         _init(address=address)
     except (ConnectionError, RuntimeError, ValueError, RayError) as problem:
@@ -101,7 +110,6 @@ def _init(**options: Any) -> None:
     ray.init(
         log_to_driver=False,
         logging_level=logging.CRITICAL,
-        include_dashboard=None if "num_cpus" not in options else False,
         runtime_env={"env_vars": THREADS},
         **options,
     )

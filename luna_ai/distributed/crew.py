@@ -93,7 +93,7 @@ class RayCrew:
         self._config, self._network, self._folder = config, start.network, start.folder
         self._setting = Setting(config, game.sheet, game.ruleset)
         warm(start)
-        begin(config.workers, self._address)
+        begin(self._address)
         self._began = True
         self._base = (published("base", start.network), start.learner)
         self._guard = GuardedEvaluator(config.backend, start.network, game.rules)
