@@ -341,6 +341,7 @@ def warm(start: Start) -> None:
     evaluator = NetworkEvaluator(start.network)
     found = Player(config, start.game, 1).play(0, 0, 1, (evaluator, None), 0)
     assert found is not None
+    GuardedEvaluator(config.backend, start.network, start.game.rules).publish(start.network, found.samples.state)
     batch_of(found.samples, start.game.rules)
 
 
