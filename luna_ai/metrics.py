@@ -18,6 +18,7 @@ from engine_fast.layout import LEDGER_SOURCES, MAX_PLAYERS, columns
 from luna_ai.evaluation import PREVIOUS
 from luna_ai.events import Layout
 from luna_ai.losses import unpack_masks
+from luna_ai.recent_games import COUNTS, alone_at_table
 from luna_ai.samples import Samples, taken
 from luna_ai.search.evaluators import Evaluator, new_batch
 
@@ -148,7 +149,14 @@ def calibration_error(said: NDArray[np.float32], came: NDArray[np.float32]) -> f
 
 def scalars_of(run: Run, step: Step) -> dict[str, float]:
     """Tag and value of every metric of a step; those without a value are left out."""
-    parts = (_games(step), _search(step), _learner(run, step), _progress(run, step), _workers(step), _backend(step))
+    parts = (
+        _games(run, step),
+        _search(step),
+        _learner(run, step),
+        _progress(run, step),
+        _workers(step),
+        _backend(step),
+    )
     return {tag: float(value) for part in parts for tag, value in part if value is not None and math.isfinite(value)}
 
 
@@ -162,13 +170,12 @@ def scalars_of_measured(measured: Measured) -> dict[str, float]:
     return {tag: float(value) for tag, value in _anchors(measured) if math.isfinite(value)}
 
 
-def _games(step: Step) -> Iterator[tuple[str, float]]:
-    collected, rows = step.collected, step.collected.games
-    alone = rows.filter((pl.col("player") == "self").all().over("actor", "index"))
-    won = (pl.col("rank") == 1).mean().alias("won")
-    for column, tag, first in (("turn_position", "turn_position/{}p/position{}", 1), ("seat", "seat/{}p/seat{}", 0)):
-        for players, place, share in alone.group_by("players", column).agg(won).sort("players", column).iter_rows():
-            yield tag.format(players, place + first), share
+def _games(run: Run, step: Step) -> Iterator[tuple[str, float]]:
+    collected, alone = step.collected, alone_at_table(step.collected.games)
+    for players in COUNTS:
+        positions, seats = run.recent.shares(players)
+        yield from ((f"turn_position/{players}p/position{k}", share) for k, share in enumerate(positions, 1))
+        yield from ((f"seat/{players}p/seat{i}", share) for i, share in enumerate(seats))
     yield "influence/final", _mean(alone["influence"])
     for source in LEDGER_SOURCES:
         yield f"influence/{source}", _mean(alone[source])
