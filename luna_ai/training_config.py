@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from engine_fast.ruleset import RuleSet
 
 
+BackendName = Literal["auto", "numba", "int8", "torch", "cuda"]
+
+
 @dataclass(frozen=True)
 class PlayedRules:
     """By which rules is learned."""
@@ -99,7 +102,7 @@ class LearnerOptions:
 class BackendOptions:
     """What evaluates the network in self-play."""
 
-    backend: Literal["auto", "numba", "int8", "torch", "cuda"] = argument(
+    backend: BackendName = argument(
         "auto", "what evaluates the network in self-play, see NETWORKS.md"
     )
 

@@ -11,16 +11,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine_fast.layout import STATE_WORDS
 from engine_fast.position import load_game, new_ledger
+from luna_ai.backend_guard import resolved
 from luna_ai.bench.costs import time_work
 from luna_ai.bench.kernels import leaves
 from luna_ai.bench.measuring import Sample, Section, measure_sections, run_for, series
@@ -38,6 +40,9 @@ from luna_ai.training_config import NetworkShape, TrainingConfig
 
 PARTS = ("network", "features", "engine", "tree", "bookkeeping")
 """Parts of the time of self-play, in the order of tables."""
+if TYPE_CHECKING:
+    from luna_ai.distributed.measure import Throughput
+
 RECORDED = 48
 """Batches that are kept to be evaluated again."""
 UPDATES = 8
@@ -49,17 +54,15 @@ class SelfPlayBench:
     """What is measured and for how long.
 
     Attributes:
-        training: games, searches, sizes of a new network, learner.
+        training: games, searches, sizes of a new network, backend, learner.
         checkpoint: network that plays; None for a new one.
-        backend: of the evaluator; None for the usual one.
         seconds: of one run, at least; self-play ends its games.
         runs: of each figure; median and range are reported.
-        jobs: most workers on Ray; 0: none, as where Ray is not installed.
+        jobs: most workers on Ray, where it is installed; 0: none.
     """
 
     training: TrainingConfig = field(default_factory=TrainingConfig)
     checkpoint: str | None = None
-    backend: str | None = None
     seconds: float = 5.0
     runs: int = 3
     jobs: int = 0
@@ -67,7 +70,7 @@ class SelfPlayBench:
     @property
     def steps(self) -> int:
         """How often `tick` is called in all."""
-        return 2 * self.runs + 1 + self.jobs
+        return self.runs * (2 + (1 + self.jobs if ray_is_missing() is None else 0))
 
     @cached_property
     def network(self) -> Network:
@@ -107,7 +110,45 @@ def measure_selfplay(bench: SelfPlayBench, tick: Callable[[], None], figures: di
     measured, shape = Measured(bench), bench.network.config
     figures["network"] = f"{shape.kind} {shape.width} x {shape.blocks}, backend {measured.evaluator.backend}"
     found: list[Section] = [partial(measure_local, measured), partial(measure_learner, measured)]
+    found.append(partial(measure_workers, bench))
     measure_sections(bench, found, tick, figures)
+
+
+def ray_is_missing() -> str | None:
+    """Why workers are not measured; None if they are."""
+    return None if find_spec("ray") else "Workers are measured where Ray is installed: pip install 'luna-ai[train]'"
+
+
+def measure_workers(bench: SelfPlayBench, tick: Callable[[], None]) -> dict[str, Any]:
+    """Games and evaluations a second by the wall clock: in this process and with 1, 2, ... workers on Ray, in turn."""
+    missing = ray_is_missing()
+    if missing is not None:
+        return {"workers": missing}
+    from luna_ai.distributed.measure import play_for
+
+    rows: dict[int, list[Throughput]] = {workers: [] for workers in range(bench.jobs + 1)}
+    for _ in range(bench.runs):
+        for workers, found in rows.items():
+            config = replace(bench.training, workers=workers)
+            found.append(play_for(config, bench.seconds, network=bench.network))
+            tick()
+    return {"workers": {str(workers): worker_figures(found, rows) for workers, found in rows.items()}}
+
+
+def worker_figures(found: list[Throughput], rows: dict[int, list[Throughput]]) -> dict[str, Any]:
+    """Rates of one number of workers, beside no Ray and beside one worker in the same run."""
+    rates = [each.games_per_second for each in found]
+
+    def beside(workers: int) -> dict[str, Any]:
+        others = [each.games_per_second for each in rows[workers]]
+        return series([rate / other for rate, other in zip(rates, others, strict=True)])
+
+    figures = {
+        "games_per_second": series(rates),
+        "evaluations_per_second": series([each.evaluations_per_second for each in found]),
+        "to_local": beside(0),
+    }
+    return figures | ({"to_one": beside(1)} if found[0].workers else {})
 
 
 class Measured:
@@ -116,7 +157,7 @@ class Measured:
     def __init__(self, bench: SelfPlayBench) -> None:
         """Plays a few games, so that everything is compiled."""
         self.bench, self.game = bench, load_game(*bench.training.rules())
-        self.evaluator = NetworkEvaluator(bench.network, bench.backend)
+        self.evaluator = NetworkEvaluator(bench.network, resolved(bench.training.backend, bench.network))
         self.play = SelfPlay(bench.training, self.game, min(bench.training.slots, bench.training.games))
         self.next, self.samples = 0, list[Samples]()
         recording = Recording(self.evaluator)

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from luna_ai.config import Parallel, Players, WritesJson, argument
+from luna_ai.training_config import BackendName
 
 if TYPE_CHECKING:
     from luna_ai.bench.engine import EngineBench
@@ -53,7 +54,7 @@ class Config(Parallel, WritesJson):
     )
     training: Path | None = argument(None, "selfplay: options of the training, a file of luna train", metavar="FILE")
     checkpoint: Path | None = argument(None, "selfplay: network that plays (null: a new one)", metavar="FILE")
-    backend: str = argument("auto", "selfplay: how the network is evaluated, see NETWORKS.md")
+    backend: BackendName | None = argument(None, "selfplay: how the network is evaluated (null: as the training says)")
     peers: bool = argument(False, "also OpenSpiel (and gumbel-mcts, with search), if installed")
 
 
@@ -120,10 +121,11 @@ def selfplay(config: Config) -> tuple[SelfPlayBench, Measure, Mapping[str, Table
     words = [] if config.training is None else ["--config", str(config.training)]
     training = parse(TrainingConfig, words, "luna bench: --training", "")
     training.check()
+    if config.backend is not None:
+        training = replace(training, backend=config.backend)
     bench = SelfPlayBench(
         training=training,
         checkpoint=None if config.checkpoint is None else str(config.checkpoint),
-        backend=None if config.backend == "auto" else config.backend,
         seconds=config.seconds,
         runs=config.runs,
         jobs=config.num_jobs(),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from engine_fast.position import load_game
+from luna_ai.backend_guard import resolved
 from luna_ai.crew import Player
 from luna_ai.evaluator import NetworkEvaluator
 from luna_ai.network import Network, NetworkConfig, make_network
@@ -53,7 +54,7 @@ def play_for(
         config: games of a chunk, slots, searches, workers.
         seconds: after the first result of the last worker, at least.
         address: of a cluster, see `luna_ai.distributed.cluster.check`.
-        network: that plays; None for a new one of the config's sizes.
+        network: that plays, by `config.backend` without a guard; None for a new one of the config's sizes.
 
     Raises:
         ValueError: one line: Ray is missing, or cannot do it.
@@ -69,7 +70,8 @@ def play_for(
 
 def _play_here(config: TrainingConfig, seconds: float, network: Network) -> Arrivals:
     game, arrivals = load_game(*config.rules()), Arrivals()
-    player, evaluator = Player(config, game, min(config.slots, config.games)), NetworkEvaluator(network)
+    player = Player(config, game, min(config.slots, config.games))
+    evaluator = NetworkEvaluator(network, resolved(config.backend, network))
     for chunk in count():
         found = player.play(1, chunk * config.games, config.games, (evaluator, None), 0)
         assert found is not None
@@ -89,16 +91,15 @@ def _play_on_ray(config: TrainingConfig, seconds: float, address: str | None, ne
     from luna_ai.distributed.parts import Playing, Setting, published
     from luna_ai.distributed.pool import Order, Pool
 
-    game = load_game(*config.rules())
-    Player(config, game, 1).play(
-        1, 0, 1, (NetworkEvaluator(network), None), 0
-    )  # compiles before many processes want to
+    game, backend = load_game(*config.rules()), resolved(config.backend, network)
+    compiling = (NetworkEvaluator(network, backend), None)  # here, before many processes want to
+    Player(config, game, 1).play(1, 0, 1, compiling, 0)
     begin(address)
     try:
         setting, slots = Setting(config, game.sheet, game.ruleset), min(config.slots, config.games)
         numbers = range(1, config.workers + 1)
         pool = Pool(lambda number: make_actor(Playing, setting, slots, cpus=1.0), numbers, {}, config.games, 10**9)
-        pool.order = Order(0, ray.put(published("measured", network)), None)
+        pool.order = Order(0, ray.put(published("measured", network)._replace(backend=backend)), None)
         arrivals = {number: Arrivals() for number in numbers}
         while not _long_enough(list(arrivals.values()), seconds):
             pool.wait([], 1.0)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from engine_fast.position import load_game
 from luna_ai.bench.report import print_report
-from luna_ai.bench.selfplay import PARTS, Recording, SelfPlayBench, bare_speed, measure_selfplay
+from luna_ai.bench.selfplay import PARTS, Recording, SelfPlayBench, bare_speed, measure_selfplay, ray_is_missing
 from luna_ai.bench.selfplay_report import SELF_PLAY_SECTIONS
 from luna_ai.checkpoint import write_checkpoint
 from luna_ai.game_plans import plan_games
@@ -35,7 +35,7 @@ def luna(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def tiny_run() -> tuple[SelfPlayBench, int, dict[str, Any]]:
     """A bench with tiny settings, how often `tick` was called, and the figures as the JSON file has them."""
-    bench, ticks, figures = SelfPlayBench(TINY, seconds=0.01, runs=2), list[None](), dict[str, Any]()
+    bench, ticks, figures = SelfPlayBench(TINY, seconds=0.01, runs=2, jobs=1), list[None](), dict[str, Any]()
     measure_selfplay(bench, lambda: ticks.append(None), figures)
     return bench, len(ticks), json.loads(json.dumps(figures))
 
@@ -52,6 +52,10 @@ def test_the_figures_are_complete(tiny_run: tuple[SelfPlayBench, int, dict[str, 
     assert found["evaluations_per_second"] > found["decisions_per_second"] > found["games_per_second"] > 0
     assert figures["learner"]["samples_per_second"]["median"] > 0
     assert 10 < figures["learner"]["trained_on_per_game"] < 1000
+    if ray_is_missing() is None:
+        assert set(figures["workers"]) == {"0", "1"}
+        assert figures["workers"]["1"]["to_one"]["median"] == 1.0
+        assert 0 < figures["workers"]["1"]["to_local"]["median"] < 10
     console = Console(record=True, width=100)
     print_report(figures, console, SELF_PLAY_SECTIONS)
     assert "self-play / bare backend" in console.export_text()
@@ -83,7 +87,7 @@ def test_as_typed(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--backend", "abacus"], "backend 'abacus' is unknown; allowed: numba"),
+        (["--backend", "abacus"], "abacus"),
         (["--checkpoint", "missing.pt"], "missing.pt is no file; allowed: a checkpoint"),
         (["--training", "missing.yaml"], "missing.yaml"),
     ],
