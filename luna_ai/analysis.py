@@ -11,6 +11,8 @@ look good, so its value of a decision that it hardly tried is noise; 2 and 3 tre
 decision that search 1 finds best has no loss, and there search 3 is left out. Losses below 0 count as 0: a closer
 look found the played decision no worse.
 
+A network's search draws no chance, so there only the tree is its own.
+
 Every search depends on the seed, the game, the number of the decision and the position alone, so a decision gets the
 same figures whatever else is analysed.
 """
@@ -27,6 +29,8 @@ import numpy as np
 from engine_fast.actions import ID_OF_NOTATION
 from engine_fast.position import Position
 from luna_ai import __version__
+from luna_ai.network_analysis import NetworkCandidate, NetworkSearcher
+from luna_ai.network_options import NET
 from luna_ai.players import PlayerSpec
 from luna_ai.search.mcts import Candidate, Search, SearchResult
 from luna_ai.search.options import PREFIX, SearchOptions
@@ -52,9 +56,13 @@ def searcher_of(spec: PlayerSpec) -> tuple[str, Searcher]:
 
     Raises:
         AnalysisError: the player does not search.
+        NetOptionError, CheckpointError, EvaluatorError: a network cannot be read or evaluated.
     """
+    if spec.network is not None and spec.network.sims:
+        return spec.network.name, NetworkSearcher(spec.network)
     if not isinstance(spec.search, SearchOptions):
-        raise AnalysisError(f"player {spec.name!r} does not search; allowed: {PREFIX}:sims=400 and its other options")
+        allowed = f"{PREFIX}:sims=400, {NET}:PATH,sims=64 and their other options"
+        raise AnalysisError(f"player {spec.name!r} does not search; allowed: {allowed}")
     options = replace(spec.search, reuse=False)
     return options.name, lambda position, seed, stop: Search(options, seed)(position, stop)
 
@@ -68,12 +76,14 @@ class Option:
         visits: simulations that began with it.
         value: chance to win of the seat that decides; None without a visit.
         prior: how likely the search held it to be before.
+        policy: how likely a network's search makes it (the improved policy); None for other searches.
     """
 
     decision: str
     visits: int
     value: float | None
     prior: float
+    policy: float | None = None
 
 
 @dataclass(frozen=True)
@@ -308,4 +318,5 @@ def _chances(found: SearchResult, players: int) -> tuple[float, ...]:
 
 def _option(candidate: Candidate) -> Option:
     value = float(candidate.value) if candidate.visits else None
-    return Option(candidate.notation, candidate.visits, value, float(candidate.prior))
+    policy = candidate.policy if isinstance(candidate, NetworkCandidate) else None
+    return Option(candidate.notation, candidate.visits, value, float(candidate.prior), policy)

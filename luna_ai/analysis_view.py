@@ -33,10 +33,13 @@ def _headline(analysis: Analysis, game: GameAnalysis) -> str:
 
 def decision_table(game: GameAnalysis) -> Table:
     """One row a decision: chances by seat before it, what was played, what the search holds best."""
-    table = Table(title="chances to win by seat, and the best decisions (visits, chance)", title_justify="left")
+    by_network = any(judgement.played.policy is not None for judgement in game.judgements)
+    shown = "policy of the network → improved, visits, chance" if by_network else "visits, chance"
+    table = Table(title=f"chances to win by seat, and the best decisions ({shown})", title_justify="left")
     for heading in ("no.", "round", "seat"):
         table.add_column(heading, justify="right")
-    for heading in ("chances %", "played (visits, %)", "loss", "best decisions"):
+    played_heading = "played (policy, visits, %)" if by_network else "played (visits, %)"
+    for heading in ("chances %", played_heading, "loss", "best decisions"):
         table.add_column(heading, justify="right" if heading == "loss" else "left")
     for judgement in game.judgements:
         numbers = (str(judgement.number), str(judgement.round), Text(str(judgement.seat), style=_style(judgement)))
@@ -47,7 +50,8 @@ def decision_table(game: GameAnalysis) -> Table:
 
 
 def _option(option: Option) -> str:
-    return f"{option.decision} ({option.visits}, {_percent(option.value, 0)})"
+    policy = "" if option.policy is None else f"{100 * option.prior:.0f}→{100 * option.policy:.0f}, "
+    return f"{option.decision} ({policy}{option.visits}, {_percent(option.value, 0)})"
 
 
 def _chances(values: Sequence[float]) -> str:

@@ -9,6 +9,7 @@ Exit codes: 0 done; 1 a line does not verify; 2 no record, or a broken one; 3 do
 Examples:
     luna analyse games.jsonl
     luna analyse games.jsonl --game 2 --seat 0 --from 40 --player mcts:sims=2000 --json analysis.json
+    luna analyse games.jsonl --player net:runs/quick/checkpoints/latest,sims=64
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Config(Seeded, WritesJson):
     """Options of `luna analyse`."""
 
     file: Path = required("file of records", "RECORD")
-    player: str = argument("mcts:sims=400", "who searches", metavar="NAME")
+    player: str = argument("mcts:sims=400", "who searches: mcts:KEY=VALUE,... or net:PATH,sims=64", metavar="NAME")
     top: int = argument(3, "best decisions to show of each position", low=1, high=637)
     mistakes: int = argument(5, "largest mistakes to show of each game", low=0, high=10_000)
     game: int | None = argument(None, "only this game of the file, from 1", low=1)

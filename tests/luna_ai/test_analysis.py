@@ -223,7 +223,7 @@ def test_figures_and_text(files: Path, capsys: pytest.CaptureFixture[str]) -> No
         assert all(sum(judgement[key]) == pytest.approx(1) for key in ("values", "after_best", "after_played"))
         assert 1 <= len(judgement["best"]) <= 2 and judgement["legal"] > 1
         visits = [option["visits"] for option in judgement["best"]]
-        assert all(visits) and set(judgement["played"]) == {"decision", "visits", "value", "prior"}
+        assert all(visits) and set(judgement["played"]) == {"decision", "visits", "value", "prior", "policy"}
         assert (judgement["place"] == 1) == (judgement["played"] == judgement["best"][0])
     losses = {judgement["number"]: judgement["loss"] for judgement in game["judgements"]}
     assert len(game["mistakes"]) <= 4
