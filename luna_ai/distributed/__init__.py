@@ -38,7 +38,7 @@ def crew_of(config: TrainingConfig, address: str | None = None) -> Crew:
 
     Raises:
         UserError: Ray is not installed, or the address has no use.
-        DistributedError: the address cannot be reached, or this machine has fewer cores than workers.
+        DistributedError: the address cannot be reached, or this machine has fewer cores than workers, or no GPU.
     """
     if not config.workers:
         if address is not None:
@@ -54,5 +54,5 @@ def crew_of(config: TrainingConfig, address: str | None = None) -> Crew:
             raise
         needed = "needs Ray, which is not installed; pip install 'luna-ai[train]' does it, or --workers 0 goes without"
         raise UserError(f"workers {config.workers} {needed}") from missing
-    check(config.workers, address)
+    check(config.workers, address, config.inference)
     return RayCrew(address)

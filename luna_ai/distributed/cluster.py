@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import ray
+import torch
 from ray.exceptions import (
     ObjectLostError,
     OutOfMemoryError,
@@ -38,20 +39,25 @@ class DistributedError(ValueError):
     """What Ray cannot do for a training: one line."""
 
 
-def check(workers: int, address: str | None) -> None:
+def check(workers: int, address: str | None, inference: str = "none") -> None:
     """Checks what can be known before Ray begins.
 
     Args:
         workers: processes that will play.
         address: HOST:PORT of a cluster to which this machine belongs, or `auto`; None for this machine alone.
+        inference: device of the process that evaluates for all.
 
     Raises:
-        DistributedError: the address cannot be reached, or the machine has too few cores.
+        DistributedError: the address cannot be reached, the machine has too few cores, or no GPU where one is wanted.
     """
     if address is None:
         if workers > (cores := num_cores()):
             allowed = f"allowed: 0 to {cores}, or --address of a cluster"
             raise DistributedError(f"workers {workers} are more than the {cores} cores of this machine; {allowed}")
+        if inference == "cuda" and not torch.cuda.is_available():
+            raise DistributedError(
+                "inference cuda: this machine has no GPU; allowed: none, cpu, or --address of a cluster"
+            )
     elif address != "auto":
         host, _, port = address.rpartition(":")
         if not host or not port.isdecimal():
@@ -113,6 +119,17 @@ def _init(**options: Any) -> None:
         runtime_env={"env_vars": THREADS},
         **options,
     )
+
+
+def need_gpu() -> None:
+    """Refuses a cluster without a GPU: an actor that wants one would be waited for without end.
+
+    Raises:
+        DistributedError: there is none.
+    """
+    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    if not resources.get("GPU"):
+        raise DistributedError("inference cuda: no machine of the cluster has a GPU; allowed: none, cpu")
 
 
 def end() -> None:

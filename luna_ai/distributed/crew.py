@@ -35,6 +35,7 @@ from luna_ai.distributed.cluster import (
     last_line,
     loss_of,
     make_actor,
+    need_gpu,
     never_begun,
     raised,
 )
@@ -95,6 +96,8 @@ class RayCrew:
         warm(start)
         begin(self._address)
         self._began = True
+        if config.inference == "cuda":
+            need_gpu()
         self._base = (published("base", start.network), start.learner)
         self._guard = GuardedEvaluator(config.backend, start.network, game.rules)
         self._since, self._done = list[tuple[Due, Learned | None]](), 0
@@ -309,10 +312,11 @@ class RayCrew:
         """See `Crew`."""
         if self._began:
             self._began = False
-            for actor in (self._learner, self._replay, self._evaluator, self._inference):
-                if actor is not None:
+            for name in ("_learner", "_replay", "_evaluator", "_inference"):
+                if (actor := getattr(self, name, None)) is not None:  # some are missing where `start` failed
                     kill(actor)
-            self._pool.close()
+            if hasattr(self, "_pool"):
+                self._pool.close()
             end()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import torch
 
 from luna_ai.checkpoint import read_checkpoint
 from luna_ai.cli import main
@@ -22,6 +23,7 @@ from luna_ai.training_config import TrainingConfig
 from luna_ai.training_folder import read_games
 
 ray = pytest.importorskip("ray")
+from luna_ai.distributed.cluster import DistributedError  # noqa: E402
 from luna_ai.distributed.crew import RayCrew  # noqa: E402
 
 TINY = TrainingConfig(
@@ -135,6 +137,10 @@ def test_a_run_on_ray_goes_on_on_ray(cluster: Any, tmp_path: Path):
     run = train(longer, tmp_path, override=["steps"], crew=RayCrew(cluster.address))
     assert_whole(tmp_path, run, longer)
     assert {met[0] for met in run.ratings.to_plain()} == {2, 3, 4, 5}
+    next((tmp_path / "replay").glob("shard-*.npz")).unlink()
+    with pytest.raises(DistributedError, match=r"shard-.* is missing or damaged; the run cannot go on from it"):
+        train(replace(config, steps=6), tmp_path, override=["steps"], crew=RayCrew(cluster.address))
+    assert not ray.is_initialized()
 
 
 @pytest.mark.slow
@@ -218,6 +224,14 @@ def test_what_ray_cannot_do_is_one_line(tmp_path: Path, capsys: pytest.CaptureFi
         assert error.startswith("luna train: error: ")
         assert said in error
         assert error.count("\n") == 1
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_inference_on_a_gpu_that_is_not_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["train", "--out", str(tmp_path / "run"), "--workers", "1", "--inference", "cuda"]) == 2
+    said = "luna train: error: inference cuda: this machine has no GPU; allowed: none, cpu, or --address of a cluster\n"
+    assert capsys.readouterr().err == said
+    assert not (tmp_path / "run").exists()
 
 
 def test_without_ray_workers_are_refused(monkeypatch: pytest.MonkeyPatch):
