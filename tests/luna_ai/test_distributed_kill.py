@@ -36,7 +36,7 @@ def start(folder: Path, **options: object) -> subprocess.Popen[str]:
 
 def processes_under(pid: int) -> dict[int, str]:
     """Command lines of all processes that a process has started, directly or not."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-ww", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
     below, names = {pid}, dict[int, str]()
     for _ in range(6):
@@ -75,7 +75,7 @@ def test_ten_kills_at_random_moments(tmp_path: Path):
     """Driver, workers and learner in turn; a killed driver is started again by the same command."""
     rng, kills, steps = random.Random(3), list[str](), 150
     order = ["Playing", "driver", "Learning"] * 3 + ["driver"]
-    process, newest = start(tmp_path, steps=steps), 0
+    process, newest = start(tmp_path, steps=steps, save_every=2), 0
     while len(kills) < 10:
         assert wait_for_line(process, "step"), f"the run ended after {kills}"
         time.sleep(rng.uniform(0.0, 0.3))
@@ -86,7 +86,7 @@ def test_ten_kills_at_random_moments(tmp_path: Path):
             process.kill()
             process.communicate()
             kills.append(target)
-            process = start(tmp_path, steps=steps)
+            process = start(tmp_path, steps=steps, save_every=2)
             continue
         found = [pid for pid, name in processes_under(process.pid).items() if name.startswith(f"ray::{target}")]
         if found:
