@@ -19,6 +19,9 @@ from luna_ai.search.options import SearchOptions
 from luna_ai.search.tree import ROOT, UNVISITED, Tree
 from luna_ai.views.sheet import PERCENT, NothingToShow, new_sheet
 
+BOX = {"facecolor": "white", "edgecolor": GREY, "pad": 1.5, "linewidth": 0.5}
+"""Frame of a text in a tree."""
+
 
 def watch_search(position: Position, options: SearchOptions, budgets: Sequence[int], seed: int = 0) -> pl.DataFrame:
     """What a search thinks of each decision after so many simulations: one row a budget and decision, best first.
@@ -92,7 +95,7 @@ def plot_tree(tree: Tree, depth: int = 3, width: int = 3) -> Figure:
         depth: plies to show.
         width: decisions to show of each node.
     """
-    sheet, axes = new_sheet(1, width=3.0 * depth + 1.2, height=0.6 + 0.26 * width**depth)
+    sheet, axes = new_sheet(1, width=3.0 * depth + 1.2, height=0.6 + 0.31 * width**depth)
     axis = axes[0, 0]
     axis.set_axis_off()
     _draw_node(axis, tree, ROOT, 0, depth, width, 0.0)
@@ -117,10 +120,10 @@ def _draw_node(axis: Axes, tree: Tree, node: int, ply: int, depth: int, width: i
         axis.plot((ply, ply + 1), (middle, own), color=COLOURS[0], lw=0.6 + 4.0 * part, alpha=0.6, zorder=1)
         chance = 100 * float(tree.edge_value[edge]) / visits
         text = f"{NOTATIONS[int(tree.action[edge])]}\n{visits} visits, {chance:.0f} %"
-        box = {"facecolor": "white", "edgecolor": GREY, "pad": 1.5, "linewidth": 0.5}
-        axis.text(ply + 1, own, text, fontsize=7, va="center", ha="center", bbox=box, zorder=2)
+        axis.text(ply + 1, own, text, fontsize=7.5, va="center", ha="center", bbox=BOX, zorder=2)
     if node == ROOT:
-        axis.text(0, middle, f"{int(tree.visits[ROOT])}\nsimulations", fontsize=8, va="center", ha="center")
+        text = f"{int(tree.visits[ROOT])}\nsimulations"
+        axis.text(0, middle, text, fontsize=8, va="center", ha="center", bbox=BOX, zorder=2)
     return middle, row
 
 

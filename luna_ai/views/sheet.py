@@ -10,6 +10,9 @@ from matplotlib.ticker import FuncFormatter
 
 from luna_ai.plots import COLOURS, GREY, MARKERS
 
+SCREEN_DPI = 72
+"""Coarse, so that notebooks are kept small; what is saved to a file may choose another."""
+
 PERCENT = FuncFormatter(lambda share, _: f"{100 * share:g}")
 
 
@@ -19,7 +22,7 @@ class NothingToShow(ValueError):
 
 def new_sheet(columns: int, rows: int = 1, width: float = 3.6, height: float = 3.2) -> tuple[Figure, Any]:
     """A sheet of panels and the panels, `[rows, columns]`; width and height of one panel in inches."""
-    sheet = Figure(figsize=(width * columns, height * rows), facecolor="white", layout="constrained")
+    sheet = Figure(figsize=(width * columns, height * rows), facecolor="white", layout="constrained", dpi=SCREEN_DPI)
     axes = sheet.subplots(rows, columns, squeeze=False)
     for axis in axes.flat:
         axis.grid(axis="y", color="#e4e4e4", linewidth=0.8)

@@ -16,6 +16,9 @@ from luna_ai.plots import COLOURS, GREY
 from luna_ai.samples import joined, read_samples
 from luna_ai.views.sheet import PERCENT, NothingToShow, draw_level, new_sheet
 
+FEW_POINTS = 5
+"""A curve with fewer points is drawn as it is."""
+
 CURVES = {"tag": pl.String, "step": pl.Int64, "value": pl.Float64}
 
 
@@ -50,14 +53,14 @@ def plot_curves(curves: pl.DataFrame, panels: Mapping[str, Sequence[str]], smoot
     Args:
         curves: of `read_curves`.
         panels: title -> tags; those that the run has not are left out.
-        smooth: steps whose mean is drawn, above the curve itself in a light colour.
+        smooth: steps whose mean is drawn, above the curve itself in a light colour; short curves are left as they are.
         across: panels in a row.
     """
     rows = -(-len(panels) // across)
     sheet, axes = new_sheet(min(across, len(panels)), rows, height=2.9)
     for axis, (title, tags) in zip(axes.flat, panels.items(), strict=False):
         for index, tag in enumerate(tags):
-            _draw_curve(axis, curves.filter(tag=tag), COLOURS[index % len(COLOURS)], _last_parts(tag, tags), smooth)
+            _draw_curve(axis, curves.filter(tag=tag), COLOURS[index % len(COLOURS)], _own_part(tag, tags), smooth)
         axis.set_title(title, fontsize=10)
         axis.set_xlabel("step")
         axis.legend(frameon=False, fontsize=8)
@@ -66,17 +69,20 @@ def plot_curves(curves: pl.DataFrame, panels: Mapping[str, Sequence[str]], smoot
     return sheet
 
 
-def _last_parts(tag: str, tags: Sequence[str]) -> str:
-    """The part of a tag that differs from the others of its panel."""
-    same = tag.rpartition("/")[0]
-    return tag.rpartition("/")[2] if all(other.rpartition("/")[0] == same for other in tags) else tag
+def _own_part(tag: str, tags: Sequence[str]) -> str:
+    """What tells a tag from the others of its panel; the last part of a tag that is alone."""
+    columns_of_parts = zip(*(each.split("/") for each in tags), strict=False)
+    differ = [len(set(parts)) > 1 for parts in columns_of_parts]
+    own = [part for part, differs in zip(tag.split("/"), differ, strict=False) if differs]
+    return "/".join(own) or tag.rpartition("/")[2]
 
 
 def _draw_curve(axis: Axes, curve: pl.DataFrame, colour: str, label: str, smooth: int) -> None:
-    if smooth > 1:
+    short = len(curve) < FEW_POINTS
+    if smooth > 1 and not short:
         axis.plot(curve["step"], curve["value"], color=colour, alpha=0.25, lw=0.8)
-    means = curve["value"].rolling_mean(smooth, min_samples=1)
-    axis.plot(curve["step"], means, color=colour, label=label, marker="." if len(curve) < 12 else None)
+    means = curve["value"] if short else curve["value"].rolling_mean(smooth, min_samples=1)
+    axis.plot(curve["step"], means, color=colour, label=label, marker="." if short else None)
 
 
 def plot_strength(curves: pl.DataFrame, anchors: Sequence[str]) -> Figure:
@@ -95,7 +101,8 @@ def plot_strength(curves: pl.DataFrame, anchors: Sequence[str]) -> Figure:
         axis.set_ylim(0, 1.02)
         axis.yaxis.set_major_formatter(PERCENT)
     axes[0, 0].set_ylabel("games won (%)")
-    axes[0, 0].legend(frameon=False, fontsize=8)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    sheet.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
     return sheet
 
 

@@ -149,6 +149,15 @@ def test_curves_of_two_sessions_are_one(tmp_path: Path):
     assert data_of(axes[0].lines[1], "y") == [5, 5, 6, 7, 7, 7]
 
 
+def test_a_legend_says_what_tells_curves_apart_and_short_curves_stay_as_they_are():
+    tags = ["rating/2p/points", "rating/all/points"]
+    rows = [(tag, step, float(step)) for tag in tags for step in (1, 2, 3)]
+    curves = pl.DataFrame(rows, schema=["tag", "step", "value"], orient="row")
+    axis = plot_curves(curves, {"rating": tags}, smooth=3).axes[0]
+    assert axis.get_legend_handles_labels()[1] == ["2p", "all"]
+    assert data_of(axis.lines[0], "y") == [1, 2, 3]
+
+
 def test_strength_is_drawn_for_each_anchor_and_count(tmp_path: Path):
     rows = [
         (f"anchor/strategy_temple/{n}p/{end}", step, share)
