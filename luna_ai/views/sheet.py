@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter
 
 from luna_ai.plots import COLOURS, GREY, MARKERS
 
-SCREEN_DPI = 72
+SCREEN_DPI = 66
 """Coarse, so that notebooks are kept small; what is saved to a file may choose another."""
 
 PERCENT = FuncFormatter(lambda share, _: f"{100 * share:g}")
