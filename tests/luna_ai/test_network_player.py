@@ -211,7 +211,7 @@ def test_only_the_learner_needs_torch(net: Path):
     without, refused = done.stdout.strip().splitlines()[-2:]
     learners = {"backend_guard", "checkpoint", "crew", "evaluator", "learner", "losses", "metrics", "network", "train"}
     learners |= {"bench.selfplay", "bench.selfplay_report", "training_folder", "views.training"}
-    learners |= {f"distributed.{name}" for name in ("crew", "inference", "measure", "parts", "pool")}
+    learners |= {f"distributed.{name}" for name in ("cluster", "crew", "inference", "measure", "parts", "pool")}
     assert without == str(sorted(f"luna_ai.{name}" for name in learners))
     assert refused == "net: networks need PyTorch; allowed after: pip install 'luna-ai[train]'"
 
