@@ -76,8 +76,7 @@ class Run:
 
     Attributes:
         step: steps done.
-        games: games collected.
-        played: the same by actor.
+        played: games collected, by actor.
         seconds: wall time of all sessions.
         network: after the last step.
         ratings: of all networks that were measured.
@@ -96,7 +95,7 @@ class Run:
         sheet, rules = config.rules()
         self.config, self.game, self.crew = config, load_game(sheet, rules), crew or LocalCrew()
         self.folder = TrainingFolder(folder, config.to_plain(), override)
-        self.step, self.games, self.seconds = 0, 0, 0.0
+        self.step, self.seconds = 0, 0.0
         self.played: dict[int, int] = {}
         self.name = sha256(repr(config.to_plain()).encode()).hexdigest()[:12]
         self.ratings, self.recent = RatingCurve(config.anchors, config.seed), RecentGames()
@@ -126,7 +125,7 @@ class Run:
                 f"components: {self.config.components} has changed since this run began; use another folder"
             )
         try:
-            self.step, self.games, self.seconds = training["step"], training["games"], training["seconds"]
+            self.step, self.seconds = training["step"], training["seconds"]
             self.name, self.played = training["run"], dict(training["played"])
             self._restore_ratings(training["ratings"])
             self.recent = RecentGames(training["recent"])
@@ -143,6 +142,11 @@ class Run:
             versions.append((step, network.eval()))
         self._previous = versions.pop(0) if state["measured"] else None
         self._waiting.extend(versions)
+
+    @property
+    def games(self) -> int:
+        """Games collected."""
+        return sum(self.played.values())
 
     @property
     def finished(self) -> bool:
@@ -171,7 +175,6 @@ class Run:
         """Samples into the replay, games into the next part; what the network thinks of them before it learns."""
         with self._timed("store"):
             probed = self.crew.store(collected.samples)
-        self.games += collected.num_games
         self.recent.add(alone_at_table(collected.games))
         for actor, last in collected.games.group_by("actor").agg(pl.col("index").max()).iter_rows():
             self.played[actor] = last + 1
