@@ -31,7 +31,7 @@ class Log(NamedTuple):
 
 @dataclass
 class Table:
-    """The games of a plan while they are played; K games, G slots."""
+    """The games of a plan while they are played; K games, G of them now."""
 
     plan: Plan
     state: NDArray[np.uint64]  # [K, STATE_WORDS]
@@ -39,7 +39,7 @@ class Table:
     decisions: NDArray[np.int64]  # [K]
     actions: NDArray[np.int64]  # [K] actions begun
     hashes: NDArray[np.uint64]  # [K]
-    slot: NDArray[np.int64]  # [G] game in each slot, -1: none
+    playing: NDArray[np.int64]  # [G] places of the games under way
     waiting: int  # first game that is not begun
 
 

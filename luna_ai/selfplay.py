@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 
 from engine_fast.actions import ACTIONS, BLOCK_INDEX, MASK_WORDS, NUM_ACTIONS, NUM_BLOCKS
 from engine_fast.batch import apply_batch, legal_batch
-from engine_fast.layout import MAX_PLAYERS, NONE, NUM_SOURCES, OVER, STATE_WORDS, columns
+from engine_fast.layout import MAX_PLAYERS, NONE, NUM_SOURCES, OVER, columns
 from engine_fast.position import Game
-from engine_fast.setup import set_up_into
 from luna_ai.bots.choosing import choose_into
 from luna_ai.bots.games import HASH_SEED
 from luna_ai.bots.workspace import new_workspace
@@ -77,7 +76,6 @@ class _Round(NamedTuple):
     """The decisions that are due; R of them."""
 
     game: NDArray[np.int64]  # [R]
-    slot: NDArray[np.int64]  # [R]
     state: NDArray[np.uint64]  # [R, STATE_WORDS]
     chosen: NDArray[np.int64]  # [R], written
 
@@ -102,7 +100,6 @@ class SelfPlay:
         """
         self.options, self.game = options, game
         self.slots = slots or options.slots
-        self._parked = forced_position(game)
         self._workspace = new_workspace()
         sims = (options.sims, options.fast_sims, options.fast_sims)
         self.searches = [self._new_search(each) for each in sims]
@@ -147,7 +144,7 @@ class SelfPlay:
         self._kinds[:], self._forced, self._searched, self._asked = 0, 0, 0, 0
         self._seconds = {"evaluator": 0.0, "tree": 0.0}
         table, logs = self._begin(plan), list[Log]()
-        while (table.slot >= 0).any():
+        while len(table.playing):
             if stop():
                 return None
             logs += self._decide(table)
@@ -159,35 +156,28 @@ class SelfPlay:
         count = len(plan.number)
         ledger = np.zeros((count, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
         table = Table(
-            plan=plan._replace(chance=plan.chance.copy()),
+            plan=plan._replace(chance=plan.chance.copy(), search=plan.search.copy()),
             state=plan.state.copy(),
             ledger=ledger,
             decisions=np.zeros(count, dtype=np.int64),
             actions=np.zeros(count, dtype=np.int64),
             hashes=np.full(count, HASH_SEED, dtype=np.uint64),
-            slot=np.full(self.slots, -1),
+            playing=np.zeros(0, dtype=np.int64),
             waiting=0,
         )
         self._refill(table)
         return table
 
     def _refill(self, table: Table) -> None:
-        """Takes games that are over from their slots and begins the next ones there."""
-        seated = table.slot >= 0
-        over = np.zeros(self.slots, dtype=np.bool_)
-        over[seated] = columns(table.state[table.slot[seated]], "phase") == int(OVER)
-        table.slot[over] = -1
-        for slot in np.flatnonzero(table.slot < 0)[: len(table.state) - table.waiting]:
-            table.slot[slot] = table.waiting
-            for search, seed in zip(self.searches, table.plan.search[table.waiting], strict=True):
-                search.forest.generator[slot, 0] = seed
-            table.waiting += 1
+        """Games that are over make room for the next ones."""
+        under_way = table.playing[columns(table.state[table.playing], "phase") != int(OVER)]
+        first, end = table.waiting, min(len(table.state), table.waiting + self.slots - len(under_way))
+        table.playing, table.waiting = np.concatenate([under_way, np.arange(first, end)]), end
 
     def _decide(self, table: Table) -> list[Log]:
         """One decision of every game; returns the samples among them."""
-        slots = np.flatnonzero(table.slot >= 0)
-        games = table.slot[slots]
-        due = _Round(games, slots, table.state[games], np.full(len(games), -1))
+        games = table.playing
+        due = _Round(games, table.state[games], np.full(len(games), -1))
         table.actions[games] += columns(due.state, "pending") == int(NONE)
         masks = np.zeros((len(games), MASK_WORDS), dtype=np.uint64)
         legal_batch(due.state, self.game.rules, masks)
@@ -216,21 +206,19 @@ class SelfPlay:
         """Searches some of the decisions that are due: `which` is 0 in full, 1 capped, 2 for the past network."""
         if not len(places):
             return None
-        slots, games = due.slot[places], due.game[places]
-        states = np.repeat(self._parked, self.slots, axis=0)
-        states[slots] = due.state[places]
-        found = self.searches[which](states, self.game.rules)
-        due.chosen[places] = found.chosen[slots]
+        games = due.game[places]
+        chance = table.plan.search[games, which]
+        found = self.searches[which](due.state[places], self.game.rules, chance=chance)
+        table.plan.search[games, which] = chance
+        due.chosen[places] = found.chosen
         self._searched, self._asked = self._searched + len(places), self._asked + found.asked
         for part, seconds in found.seconds.items():
             self._seconds[part] += seconds
-        policy = found.policy[slots] if which == 0 else np.zeros((0, NUM_ACTIONS), dtype=np.float32)
+        policy = found.policy if which == 0 else np.zeros((0, NUM_ACTIONS), dtype=np.float32)
         rows, ids = np.nonzero(policy)
         size = np.bincount(rows, minlength=len(places)).astype(np.int32)
-        surprise = (
-            surprises(self.searches[0], slots, policy) if which == 0 else np.zeros(len(places), dtype=np.float32)
-        )
-        values = (found.root_values[slots], surprise)
+        surprise = surprises(self.searches[0], policy) if which == 0 else np.zeros(len(places), dtype=np.float32)
+        values = (found.root_values, surprise)
         return Log(
             games,
             table.actions[games],
@@ -272,38 +260,21 @@ class _Nobody:
         raise SelfPlayError("no evaluator is given")
 
 
-def forced_position(game: Game) -> NDArray[np.uint64]:
-    """A position with one legal decision, `uint64[1, STATE_WORDS]`: in an empty slot it costs no evaluation."""
-    mask, ledger = np.zeros((1, MASK_WORDS), dtype=np.uint64), np.zeros((1, MAX_PLAYERS, NUM_SOURCES), dtype=np.int16)
-    workspace = new_workspace()
-    for seed in range(1000):
-        chance, state = np.array([seed], dtype=np.uint64), np.zeros((1, STATE_WORDS), dtype=np.uint64)
-        set_up_into(state[0], 2, 0, 0, chance, game.rules)
-        while columns(state, "phase")[0] != int(OVER):
-            legal_batch(state, game.rules, mask)
-            if np.bitwise_count(mask).sum() == 1:
-                return state
-            chosen = choose_into(0, state[0], game.rules, chance, workspace)
-            apply_batch(state, np.array([int(chosen)]), game.rules, ledger)
-    raise SelfPlayError("no forced decision in 1000 random games; this sheet and rule set cannot be learned")
-
-
-def surprises(search: NetworkSearch, slots: NDArray[np.int64], policy: NDArray[np.float32]) -> NDArray[np.float32]:
+def surprises(search: NetworkSearch, policy: NDArray[np.float32]) -> NDArray[np.float32]:
     """How far the improved policies are from the priors of the last search, `float32[B]`, nats (Kullback-Leibler).
 
     Args:
-        search: as it stands after the search.
-        slots: `int64[B]`, its games.
+        search: as it stands after the search of B positions.
         policy: `float32[B, NUM_ACTIONS]`, their improved policies.
     """
     forest = search.forest
-    roots = slots * (len(forest.visits) // search.games)
+    roots = np.arange(len(policy)) * (len(forest.visits) // search.games)
     sizes = forest.num_edges[roots]
     edges = ragged_rows(forest.first_edge[roots].astype(np.int64), sizes)
-    rows = np.repeat(np.arange(len(slots)), sizes)
+    rows = np.repeat(np.arange(len(policy)), sizes)
     improved, prior = policy[rows, forest.action[edges]], forest.prior[edges]
     ratio = np.where(improved > 0, improved, 1.0) / np.where(improved > 0, np.maximum(prior, 1e-12), 1.0)
-    found = np.bincount(rows, weights=improved * np.log(ratio), minlength=len(slots))
+    found = np.bincount(rows, weights=improved * np.log(ratio), minlength=len(policy))
     return np.maximum(found, 0.0).astype(np.float32)
 
 

@@ -102,9 +102,7 @@ class LearnerOptions:
 class BackendOptions:
     """What evaluates the network in self-play."""
 
-    backend: BackendName = argument(
-        "auto", "what evaluates the network in self-play, see NETWORKS.md"
-    )
+    backend: BackendName = argument("auto", "what evaluates the network in self-play, see NETWORKS.md")
 
 
 @dataclass(frozen=True)

@@ -104,17 +104,17 @@ WHOLE = ("sims", "leaves", "considered")
 
 @dataclass(frozen=True)
 class NetworkResult:
-    """What the searches of G games found.
+    """What the searches of T games found.
 
     Attributes:
-        chosen: `int64[G]`, decision to play.
-        policy: `float32[G, NUM_ACTIONS]`, target for training: the improved policy (Gumbel), shares of visits (PUCT).
-        visits: `int32[G, NUM_ACTIONS]`, visits of each decision.
-        values: `float32[G, NUM_ACTIONS]`, mean value of each decision for the seat that decides; NaN without visits.
-        root_values: `float32[G, 4]`, mean win probabilities by absolute seat; NaN for a game that was not searched
+        chosen: `int64[T]`, decision to play.
+        policy: `float32[T, NUM_ACTIONS]`, target for training: the improved policy (Gumbel), shares of visits (PUCT).
+        visits: `int32[T, NUM_ACTIONS]`, visits of each decision.
+        values: `float32[T, NUM_ACTIONS]`, mean value of each decision for the seat that decides; NaN without visits.
+        root_values: `float32[T, 4]`, mean win probabilities by absolute seat; NaN for a game that was not searched
             because it had only one legal decision.
-        raw_values: `float32[G, 4]`, what the evaluator said of the root; NaN likewise.
-        simulations: `int64[G]`, simulations of this search.
+        raw_values: `float32[T, 4]`, what the evaluator said of the root; NaN likewise.
+        simulations: `int64[T]`, simulations of this search.
         mean_depth: mean depth at which they ended; 0 without any.
         asked: positions put before the evaluator.
         steps: batches that they came in.
@@ -150,7 +150,7 @@ class NetworkSearch:
         Args:
             options: what to do with each position.
             evaluator: who is asked about leaves.
-            games: number of positions searched together, at least 1.
+            games: most positions searched together, at least 1.
             seed: where the chance of all games comes from; None: another one every time.
 
         Raises:
@@ -180,29 +180,38 @@ class NetworkSearch:
         states: NDArray[np.uint64],
         rules: NDArray[np.uint64],
         stop: Callable[[], bool] = lambda: False,
+        chance: NDArray[np.uint64] | None = None,
     ) -> NetworkResult:
-        """Searches one position for each game, until the budget is spent or `stop` says so between two steps.
+        """Searches the positions of T games, until the budget is spent or `stop` says so between two steps.
 
         Args:
-            states: `uint64[G, STATE_WORDS]`; none may be over. The numbers of players may differ.
+            states: `uint64[T, STATE_WORDS]`, at most as many as `games`; none may be over. The numbers of players may
+                differ.
             rules: the rules table of all games.
             stop: asked after every step.
+            chance: `uint64[T]`, generators of the games' Gumbel numbers, moved on; None: each place has its own.
 
         Raises:
             NetworkSearchError: another shape, a game is over, or the evaluator answers with values that are no numbers.
         """
         self._check(states)
+        trees = len(states)
         if self.options.noise > 0.0:
-            self._draw_noise()
+            self._draw_noise(trees)
+        if chance is not None:
+            self.forest.generator[:trees, 0] = chance
         clock = {"tree": 0.0, "evaluator": 0.0}
         began = time.perf_counter()
         roots = plant(self.forest, self.leaves, np.ascontiguousarray(states), self.numbers, rules, self.scratch)
         clock["tree"] += time.perf_counter() - began
-        asked, steps = self._run(roots, rules, stop, clock, began)
-        return self._result(asked, steps, clock)
+        asked, steps = self._run(trees, roots, rules, stop, clock, began)
+        if chance is not None:
+            chance[:] = self.forest.generator[:trees, 0]
+        return self._result(trees, asked, steps, clock)
 
     def _run(
         self,
+        trees: int,
         filled: int,
         rules: NDArray[np.uint64],
         stop: Callable[[], bool],
@@ -220,14 +229,15 @@ class NetworkSearch:
             asked, steps = asked + filled, steps + 1
             if stop() or (self.options.seconds is not None and answered - began >= self.options.seconds):
                 numbers = numbers._replace(sims=0)
-            filled = advance(self.forest, leaves, filled, numbers, self._schedule, rules, self.scratch)
+            filled = advance(self.forest, trees, leaves, filled, numbers, self._schedule, rules, self.scratch)
             clock["evaluator"] += answered - start
             clock["tree"] += time.perf_counter() - answered
         return asked, steps
 
     def _check(self, states: NDArray[np.uint64]) -> None:
-        if states.shape != (self.games, STATE_WORDS) or states.dtype != np.uint64:
-            wanted = f"uint64[{self.games}, {STATE_WORDS}]"
+        few = states.ndim == 2 and 1 <= len(states) <= self.games
+        if not few or states.shape[1] != STATE_WORDS or states.dtype != np.uint64:
+            wanted = f"uint64[T, {STATE_WORDS}], T from 1 to {self.games}"
             raise NetworkSearchError(f"positions are {states.dtype}{list(states.shape)}; allowed: {wanted}")
         over = np.flatnonzero(columns(states, "phase") == int(OVER))
         if over.size:
@@ -243,26 +253,26 @@ class NetworkSearch:
             said = values[bad[0]].tolist()
             raise NetworkSearchError(f"the evaluator's values of a position are {said}; allowed: finite numbers")
 
-    def _draw_noise(self) -> None:
+    def _draw_noise(self, trees: int) -> None:
         """Draws Gamma numbers for every decision: normalised over the legal ones, they are Dirichlet noise."""
-        for row, generator in zip(self.forest.noise, self._noise, strict=True):
+        for row, generator in zip(self.forest.noise[:trees], self._noise, strict=False):
             row[:] = generator.standard_gamma(self.options.alpha * 10.0 / EDGES_PER_NODE, NUM_ACTIONS)
 
-    def _result(self, asked: int, steps: int, clock: dict[str, float]) -> NetworkResult:
-        forest, games = self.forest, self.games
-        chosen = np.zeros(games, dtype=np.int64)
-        policy = np.zeros((games, NUM_ACTIONS), dtype=np.float32)
-        visits = np.zeros((games, NUM_ACTIONS), dtype=np.int32)
-        values = np.full((games, NUM_ACTIONS), np.nan, dtype=np.float32)
+    def _result(self, trees: int, asked: int, steps: int, clock: dict[str, float]) -> NetworkResult:
+        forest = self.forest
+        chosen = np.zeros(trees, dtype=np.int64)
+        policy = np.zeros((trees, NUM_ACTIONS), dtype=np.float32)
+        visits = np.zeros((trees, NUM_ACTIONS), dtype=np.int32)
+        values = np.full((trees, NUM_ACTIONS), np.nan, dtype=np.float32)
         read_roots(forest, self.numbers, chosen, policy, visits, values)
         self._draw_decisions(chosen, visits)
-        roots = np.arange(games) * (len(forest.visits) // games)
+        roots = np.arange(trees) * (len(forest.visits) // self.games)
         searched = forest.num_edges[roots] > 1
-        played = np.where(searched, forest.played, 0)
+        played = np.where(searched, forest.played[:trees], 0)
         counts = np.where(searched, forest.visits[roots], 1)[:, np.newaxis]
         means = np.where(searched[:, np.newaxis], forest.value[roots] / counts, np.nan).astype(np.float32)
         raw = np.where(searched[:, np.newaxis], forest.raw[roots], np.nan).astype(np.float32)
-        depth = float(forest.depth_sum.sum() / max(1, played.sum()))
+        depth = float(forest.depth_sum[:trees].sum() / max(1, played.sum()))
         return NetworkResult(chosen, policy, visits, values, means, raw, played, depth, asked, steps, clock)
 
     def _draw_decisions(self, chosen: NDArray[np.int64], visits: NDArray[np.int32]) -> None:

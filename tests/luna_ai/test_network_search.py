@@ -13,7 +13,7 @@ from scipy.special import softmax as exact_softmax
 
 from engine_fast import Position
 from engine_fast.actions import NUM_ACTIONS
-from engine_fast.layout import columns
+from engine_fast.layout import STATE_WORDS, columns
 from luna_ai.players import make_player
 from luna_ai.search.compiling import kernel
 from luna_ai.search.evaluators import Batch, HashEvaluator, PlayoutEvaluator, UniformEvaluator
@@ -355,6 +355,23 @@ def test_a_single_legal_decision_costs_no_search() -> None:
     assert found.simulations.tolist() == [0, 10] and np.isnan(found.root_values[0]).all()
 
 
+def test_fewer_positions_than_places() -> None:
+    """A search of some positions finds what it would find of each alone, whatever was searched before."""
+    positions = mixed_tables(3)
+    states, rules = np.array([position.state for position in positions]), positions[0].game.rules
+    search = NetworkSearch(NetworkOptions(sims=20), HashEvaluator(), 5, seed=1)
+    chance = np.array([7, 8, 9], dtype=np.uint64)
+    search(np.repeat(states[:1], 5, axis=0), rules)
+    found = search(states, rules, chance=chance)
+    assert len(found.chosen) == len(found.policy) == len(found.root_values) == 3
+    for place in range(3):
+        own = np.array([7 + place], dtype=np.uint64)
+        alone = search(states[place : place + 1], rules, chance=own)
+        for name in ("chosen", "policy", "visits", "values", "root_values", "raw_values", "simulations"):
+            assert np.array_equal(getattr(alone, name)[0], getattr(found, name)[place], equal_nan=True), name
+        assert own[0] == chance[place] and chance[place] != 7 + place
+
+
 def test_positions_are_not_changed() -> None:
     positions = mixed_tables(4)
     states = np.array([position.state for position in positions])
@@ -378,8 +395,9 @@ def test_bad_options_are_named(option: str, value: Any) -> None:
 def test_bad_positions_are_refused() -> None:
     position = played_on(2, 20, seed=1)
     search = NetworkSearch(NetworkOptions(), HashEvaluator(), 2, 1)
-    with pytest.raises(NetworkSearchError, match=r"uint64\[2, 14\]"):
-        search(position.state.reshape(1, -1).copy(), position.game.rules)
+    for states in (np.repeat(position.state[np.newaxis], 3, axis=0), np.zeros((0, STATE_WORDS), np.uint64)):
+        with pytest.raises(NetworkSearchError, match=r"uint64\[T, 14\], T from 1 to 2"):
+            search(states, position.game.rules)
     over = near_the_end(2, 1)
     while not over.over:
         over = over.play(over.legal_ids()[-1])

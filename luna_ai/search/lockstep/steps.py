@@ -122,8 +122,10 @@ def gather(
 
 
 @kernel
-def advance(forest: Any, leaves: Any, filled: Any, numbers: Any, schedule: Any, rules: Any, scratch: Any) -> Any:
-    """One step of all trees: takes the answers for the first `filled` leaves in, and selects the next ones.
+def advance(
+    forest: Any, trees: Any, leaves: Any, filled: Any, numbers: Any, schedule: Any, rules: Any, scratch: Any
+) -> Any:
+    """One step of the first `trees` trees: takes the answers for the first `filled` leaves in, and selects the next.
 
     Returns:
         The number of leaves that wait for the evaluator now, 0 when all searches are done.
@@ -131,20 +133,20 @@ def advance(forest: Any, leaves: Any, filled: Any, numbers: Any, schedule: Any, 
     for place in range(filled):
         absorb(forest, leaves, place, numbers, scratch)
     filled = 0
-    for tree in range(forest.played.shape[0]):
+    for tree in range(trees):
         filled = gather(forest, tree, leaves, filled, numbers, schedule, rules, scratch)
     return filled
 
 
 @kernel
 def plant(forest: Any, leaves: Any, states: Any, numbers: Any, rules: Any, scratch: Any) -> Any:
-    """Begins a search in each tree, from `states`, `uint64[G, STATE_WORDS]`; none may be over (not checked here).
+    """Begins searches in the first T trees, from `states`, `uint64[T, STATE_WORDS]`; none may be over (not checked).
 
     Returns:
         The number of roots that wait for the evaluator. A root with one legal decision is not searched.
     """
     filled = 0
-    for tree in range(forest.played.shape[0]):
+    for tree in range(states.shape[0]):
         forest.nodes_used[tree] = 0
         forest.edges_used[tree] = 0
         forest.played[tree] = 0

@@ -95,17 +95,17 @@ def winning_edge(forest: Any, root: Any) -> Any:
 
 @kernel
 def read_roots(forest: Any, numbers: Any, chosen: Any, policy: Any, visits: Any, value: Any) -> None:
-    """Writes what each search found.
+    """Writes what the searches in the first T trees found.
 
     Args:
         forest: the trees.
         numbers: settings.
-        chosen: `int64[G]`, the decision.
-        policy: `float32[G, NUM_ACTIONS]`, all 0 before: improved policy (Gumbel) or shares of visits (PUCT).
-        visits: `int32[G, NUM_ACTIONS]`, all 0 before.
-        value: `float32[G, NUM_ACTIONS]`, all NaN before: mean value of each visited decision for the seat that decides.
+        chosen: `int64[T]`, the decision.
+        policy: `float32[T, NUM_ACTIONS]`, all 0 before: improved policy (Gumbel) or shares of visits (PUCT).
+        visits: `int32[T, NUM_ACTIONS]`, all 0 before.
+        value: `float32[T, NUM_ACTIONS]`, all NaN before: mean value of each visited decision for the seat that decides.
     """
-    for tree in range(forest.played.shape[0]):
+    for tree in range(chosen.shape[0]):
         root = root_of(forest, tree)
         first = np.int64(forest.first_edge[root])
         if forest.num_edges[root] == 1:
