@@ -132,8 +132,13 @@ def surprise_weights(
     return np.where(asked, weight * factor, weight).astype(np.float32)
 
 
-def game_rows(table: Table) -> pl.DataFrame:
-    """One row a game and seat, in the order of the plan."""
+def game_rows(table: Table, version: int) -> pl.DataFrame:
+    """One row a game and seat, in the order of the plan.
+
+    Args:
+        table: games that are over.
+        version: step of the network that played them.
+    """
     plan, state = table.plan, table.state
     starts = columns(plan.state, "start_player")
     influence = columns(state, "influence") - INFLUENCE_BIAS
@@ -148,6 +153,7 @@ def game_rows(table: Table) -> pl.DataFrame:
         "decisions": table.decisions.astype(np.int32),
         "rounds": columns(state, "round").astype(np.int8),
         "moves_hash": table.hashes,
+        "version": np.full(len(state), version, dtype=np.int32),
     }
     per_seat = {
         "seat": seat.astype(np.int8),

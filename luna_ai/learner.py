@@ -26,6 +26,11 @@ class Batch(NamedTuple):
     features: Tensor  # [B, F]
     targets: Targets
 
+    def to(self, device: torch.device) -> Batch:
+        """The same on a device."""
+        moved = {name: each.to(device) for name, each in self.targets._asdict().items() if each is not None}
+        return Batch(self.features.to(device), Targets(**moved))
+
 
 class Learned(NamedTuple):
     """Means over the updates of one step; NaN where there were none."""
@@ -75,8 +80,22 @@ def learning_rate(options: LearnerOptions, step: int, steps: int) -> float:
     return float(options.learning_rate * (options.final_rate + (1.0 - options.final_rate) * falling))
 
 
+class LearnerError(ValueError):
+    """A device that this machine does not have."""
+
+
+def need_device(device: str) -> None:
+    """Refuses a device that this machine does not have.
+
+    Raises:
+        LearnerError: torch finds no CUDA here.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise LearnerError("device cuda: torch finds no CUDA on this machine; allowed: cpu")
+
+
 class Learner:
-    """Trains one network in this process, on one thread of torch."""
+    """Trains one network in this process, on one thread of torch or on a graphics card."""
 
     def __init__(self, network: Network, options: LearnerOptions, rules: NDArray[np.uint64], steps: int) -> None:
         """Prepares the optimizer.
@@ -86,9 +105,14 @@ class Learner:
             options: how.
             rules: the rules table of all samples.
             steps: of the whole training, for the learning rate.
+
+        Raises:
+            LearnerError: `options.device` is not there.
         """
+        need_device(options.device)
         torch.set_num_threads(1)
-        self.network, self.options, self.rules, self.steps = network, options, rules, steps
+        self.device = torch.device(options.device)
+        self.network, self.options, self.rules, self.steps = network.to(self.device), options, rules, steps
         self.updates = 0
         matrices = [p for p in network.parameters() if p.ndim > 1]
         rest = [p for p in network.parameters() if p.ndim <= 1]
@@ -128,15 +152,23 @@ class Learner:
 
     def losses(self, batch: Batch) -> Losses:
         """The losses of a batch, with gradients."""
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.options.precision == "bfloat16"):
-            outputs = self.network(batch.features)
-        return losses(outputs, batch.targets, self._weights)
+        here, half = batch.to(self.device), self.options.precision == "bfloat16"
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=half):
+            outputs = self.network(here.features)
+        return losses(outputs, here.targets, self._weights)
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint must hold beside the weights."""
-        return {"optimizer": self.optimizer.state_dict(), "updates": self.updates}
+        """What a checkpoint must hold beside the weights; on the CPU."""
+        optimizer = self.optimizer.state_dict()
+        moments = {number: on_cpu(state) for number, state in optimizer["state"].items()}
+        return {"optimizer": optimizer | {"state": moments}, "updates": self.updates}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Takes what `state` gave; the weights are restored by whoever made the network."""
         self.optimizer.load_state_dict(state["optimizer"])
         self.updates = state["updates"]
+
+
+def on_cpu(state: dict[str, Any]) -> dict[str, Any]:
+    """The numbers that an optimizer keeps of one array of weights."""
+    return {name: value.cpu() if isinstance(value, Tensor) else value for name, value in state.items()}

@@ -9,7 +9,7 @@ Playout caps (Wu, "Accelerating Self-Play Learning in Go", 2019, section 3.1): a
 in full and gives a policy target (the improved policy of Danihelka et al. 2022), the others get a short search and
 only tell how the game went. Forced decisions, and those of bots and past networks, are no samples. One action can be
 many decisions (a Journey lifts and lands step by step): each of k samples of one action weighs k^-action_power, so
-that with 1, the usual, every action counts the same.
+that with 1, the usual, every action counts the same; then surprising policies get more (`game_results`).
 
 One thread; neither torch nor Ray is imported here.
 """
@@ -241,7 +241,7 @@ class SelfPlay:
     def _collected(self, table: Table, logs: list[Log], version: int) -> Collected:
         return Collected(
             samples=samples_of(table.state, table.ledger, logs, self.options, version),
-            games=game_rows(table),
+            games=game_rows(table, version),
             kinds=self._kinds.copy(),
             decisions=int(table.decisions.sum()),
             forced=self._forced,

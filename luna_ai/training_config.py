@@ -96,6 +96,7 @@ class LearnerOptions:
     margin_weight: float = argument(0.25, "weight of the margin loss", low=0, high=100)
     sources_weight: float = argument(0.1, "weight of the loss of influence by source", low=0, high=100)
     precision: Literal["float32", "bfloat16"] = argument("float32", "numbers of the forward pass in training")
+    device: Literal["cpu", "cuda"] = argument("cpu", "where the learner trains; cuda: not measured yet")
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,10 @@ class TrainingConfig(
             raise UserError(f"backend {self.backend} evaluates no attention networks; allowed: auto, torch, cuda")
         if self.kind == "attention" and self.width % self.heads:
             raise UserError(f"width {self.width} is not a multiple of heads {self.heads}")
+        if self.inference == "cuda" and self.backend not in ("auto", "cuda"):
+            raise UserError(f"backend {self.backend}: inference cuda evaluates in half precision; allowed: auto, cuda")
+        if self.evaluate_every and not self.anchors:
+            raise UserError("anchors: none, but networks are measured; allowed: some bots, or evaluate_every 0")
         if self.inference != "none" and not self.workers:
             raise UserError(f"inference {self.inference}: workers 0 evaluate for themselves; allowed: none")
         self.rules()

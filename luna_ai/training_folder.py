@@ -204,5 +204,5 @@ def read_games(folder: Path) -> pl.DataFrame:
     parts = sorted((folder / "games").glob("part-*.parquet"))
     if not parts:
         raise InvalidRun(f"{folder} holds no games; allowed: the folder of a training")
-    rows = pl.concat([pl.read_parquet(part) for part in parts])
+    rows = pl.concat([pl.read_parquet(part) for part in parts], how="diagonal")  # older parts have no `version`
     return rows.unique(subset=["run", "actor", "index", "seat"], keep="first", maintain_order=True)

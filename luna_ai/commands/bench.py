@@ -43,7 +43,7 @@ class Config(Parallel, WritesJson):
     what: Literal["engine", "search", "selfplay"] = argument(
         "engine", "what is measured", positional=True, metavar="WHAT"
     )
-    players: tuple[Players, ...] = argument((2, 3, 4), "numbers of players")
+    players: tuple[Players, ...] = argument((2, 3, 4), "engine, search: numbers of players")
     seconds: float = argument(1.0, "processor seconds of a run; small parts get a tenth", low=0.001, high=3600)
     runs: int = argument(5, "runs of each figure", low=1, high=1000)
     jobs: int | None = argument(
@@ -55,7 +55,7 @@ class Config(Parallel, WritesJson):
     training: Path | None = argument(None, "selfplay: options of the training, a file of luna train", metavar="FILE")
     checkpoint: Path | None = argument(None, "selfplay: network that plays (null: a new one)", metavar="FILE")
     backend: BackendName | None = argument(None, "selfplay: how the network is evaluated (null: as the training says)")
-    peers: bool = argument(False, "also OpenSpiel (and gumbel-mcts, with search), if installed")
+    peers: bool = argument(False, "engine, search: also OpenSpiel (search: and gumbel-mcts), if installed")
 
 
 Measure = Callable[[Any, Callable[[], None], dict[str, Any]], None]

@@ -1,7 +1,8 @@
 """Measures a trained network: one seat of it among N - 1 copies of a bot, for each bot and number of players.
 
 Every deal is played in every seating with every start player, so no seat or deal favours anybody; intervals are made
-from deals. CHECKPOINT is a file, or the folder of a training for its newest.
+from deals. CHECKPOINT is a file, or the folder of a training for its newest. Played is by the rules and the component
+sheet that the network was trained by, unless others are given.
 
 Examples:
     luna evaluate runs/quick
@@ -13,16 +14,39 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from luna_ai.config import Parallel, Players, RuleOptions, Seeded, WritesJson, argument, required
+from luna_ai.config import (
+    Parallel,
+    Players,
+    RuleSetName,
+    Seeded,
+    Setup,
+    UserError,
+    WritesJson,
+    argument,
+    load_rules,
+    required,
+)
+
+if TYPE_CHECKING:
+    from engine_fast.ruleset import RuleSet
 
 
 @dataclass(frozen=True)
-class Config(RuleOptions, Seeded, Parallel, WritesJson):
+class Config(Seeded, Parallel, WritesJson):
     """Options of `luna evaluate`."""
 
     checkpoint: Path = required("a checkpoint, or the folder of a training", metavar="CHECKPOINT")
+    setup: Setup = argument("standard", "set-up of RULES.md, section 2")
+    ruleset: RuleSetName | None = argument(None, "rule set (null: with its options as in the training)")
+    option: tuple[str, ...] = argument((), "rule choices that differ, see RULES.md", metavar="KEY=VALUE")
+    components: str | None = argument(
+        None, "component sheet: a packaged name or a YAML file (null: as in the training)", metavar="NAME|FILE"
+    )
+    handicap: tuple[int, ...] = argument(
+        (), "influence added at the start, by turn position", low=-1000, high=1000, metavar="INFLUENCE"
+    )
     sims: int = argument(32, "simulations of each decision; 0: the policy alone", low=0, high=1_000_000)
     against: tuple[str, ...] = argument(("random", "greedy"), "bots that it is measured against", metavar="NAME")
     players: tuple[Players, ...] = argument((2, 3, 4), "numbers of players, each reported by itself")
@@ -63,6 +87,7 @@ def _matches(config: Config) -> Any:
 
     path = config.checkpoint
     file = (path / "checkpoints" / "latest").resolve() if path.is_dir() else path
+    sheet, ruleset = rules_of(config, file)
     return Challenge(
         challenger=parse_player(f"net:{file},sims={config.sims}").name,
         against=tuple(parse_player(name).name for name in config.against),
@@ -74,7 +99,27 @@ def _matches(config: Config) -> Any:
         seatings="rotations",
         seed=config.seed,
         setup=config.setup,
-        components=config.components,
+        components=sheet,
         handicap=config.handicap,
-        ruleset=ruleset_label(config.rules()[1]),
+        ruleset=ruleset_label(ruleset),
     )
+
+
+def rules_of(config: Config, file: Path) -> tuple[str, RuleSet]:
+    """The component sheet, as it is named, and the rule set: as given, otherwise those of the training.
+
+    Raises:
+        ValueError: one line: no such rules, the file is no checkpoint, or the sheet of the training has changed.
+    """
+    from luna_ai.checkpoint import read_checkpoint
+
+    training = read_checkpoint(file).training
+    trained = training.get("config", {})
+    components = config.components or trained.get("components", "reconstructed")
+    ruleset, option = config.ruleset, config.option
+    if ruleset is None and not option:
+        ruleset, option = trained.get("ruleset"), tuple(trained.get("option", ()))
+    sheet, rules = load_rules(components, ruleset or "official", option)
+    if config.components is None and training.get("sheet", sheet.sha256) != sheet.sha256:
+        raise UserError(f"components: {components} has changed since this network was trained; give --components")
+    return components, rules

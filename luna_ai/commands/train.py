@@ -27,7 +27,7 @@ class Config(TrainingConfig):
     )
     override: tuple[str, ...] = argument((), "options that may differ from those of the run there", metavar="OPTION")
     address: str | None = argument(
-        None, "cluster that ray start made and this machine belongs to; null: this machine alone", metavar="HOST:PORT"
+        None, "cluster that ray start made, with this machine in it; null: this machine alone", metavar="HOST:PORT|auto"
     )
 
 

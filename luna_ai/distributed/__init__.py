@@ -38,13 +38,16 @@ def crew_of(config: TrainingConfig, address: str | None = None) -> Crew:
 
     Raises:
         UserError: Ray is not installed, or the address has no use.
+        LearnerError: this machine has no GPU, but the learner wants one.
         DistributedError: the address cannot be reached, or this machine has fewer cores than workers, or no GPU.
     """
     if not config.workers:
         if address is not None:
             raise UserError(f"address {address}: workers 0 need no cluster; allowed with --workers 1 and more")
         from luna_ai.crew import LocalCrew
+        from luna_ai.learner import need_device
 
+        need_device(config.device)
         return LocalCrew()
     try:
         from luna_ai.distributed.cluster import check
@@ -54,5 +57,5 @@ def crew_of(config: TrainingConfig, address: str | None = None) -> Crew:
             raise
         needed = "needs Ray, which is not installed; pip install 'luna-ai[train]' does it, or --workers 0 goes without"
         raise UserError(f"workers {config.workers} {needed}") from missing
-    check(config.workers, address, config.inference)
+    check(config, address)
     return RayCrew(address)

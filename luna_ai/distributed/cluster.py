@@ -23,6 +23,8 @@ from ray.exceptions import (
 )
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from luna_ai.training_config import TrainingConfig
+
 T = TypeVar("T")
 THREADS = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
@@ -39,25 +41,25 @@ class DistributedError(ValueError):
     """What Ray cannot do for a training: one line."""
 
 
-def check(workers: int, address: str | None, inference: str = "none") -> None:
+def check(config: TrainingConfig, address: str | None) -> None:
     """Checks what can be known before Ray begins.
 
     Args:
-        workers: processes that will play.
+        config: workers, and who wants a GPU.
         address: HOST:PORT of a cluster to which this machine belongs, or `auto`; None for this machine alone.
-        inference: device of the process that evaluates for all.
 
     Raises:
         DistributedError: the address cannot be reached, the machine has too few cores, or no GPU where one is wanted.
     """
     if address is None:
-        if workers > (cores := num_cores()):
-            allowed = f"allowed: 0 to {cores}, or --address of a cluster"
-            raise DistributedError(f"workers {workers} are more than the {cores} cores of this machine; {allowed}")
-        if inference == "cuda" and not torch.cuda.is_available():
-            raise DistributedError(
-                "inference cuda: this machine has no GPU; allowed: none, cpu, or --address of a cluster"
-            )
+        if config.workers > (cores := num_cores()):
+            said = f"workers {config.workers} are more than the {cores} cores of this machine"
+            raise DistributedError(f"{said}; allowed: 0 to {cores}, or --address of a cluster")
+        for key, others in gpu_keys(config).items():
+            if not torch.cuda.is_available():
+                raise DistributedError(
+                    f"{key} cuda: this machine has no GPU; allowed: {others}, or --address of a cluster"
+                )
     elif address != "auto":
         host, _, port = address.rpartition(":")
         if not host or not port.isdecimal():
@@ -121,15 +123,24 @@ def _init(**options: Any) -> None:
     )
 
 
-def need_gpu() -> None:
-    """Refuses a cluster without a GPU: an actor that wants one would be waited for without end.
+def gpu_keys(config: TrainingConfig) -> dict[str, str]:
+    """Keys of the config that want a GPU, and what else they take."""
+    found = {"inference": (config.inference, "none, cpu"), "device": (config.device, "cpu")}
+    return {key: others for key, (value, others) in found.items() if value == "cuda"}
+
+
+def need_gpu(config: TrainingConfig) -> float:
+    """What part of a GPU each process gets that wants one: a whole one if there are enough, else they share one.
 
     Raises:
-        DistributedError: there is none.
+        DistributedError: the cluster has none: an actor that wants one would be waited for without end.
     """
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    if not resources.get("GPU"):
-        raise DistributedError("inference cuda: no machine of the cluster has a GPU; allowed: none, cpu")
+    wanting = gpu_keys(config)
+    for key, others in wanting.items():
+        if not resources.get("GPU"):
+            raise DistributedError(f"{key} cuda: no machine of the cluster has a GPU; allowed: {others}")
+    return 1.0 if resources.get("GPU", 0.0) >= len(wanting) else 1.0 / len(wanting)
 
 
 def end() -> None:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import ray
+from numpy.typing import NDArray
 from ray.exceptions import RayError
 
 from luna_ai.backend_guard import GuardedEvaluator, Verdict
@@ -49,6 +50,7 @@ from luna_ai.distributed.parts import (
     Remembered,
     Remembering,
     Setting,
+    chunk_size,
     load_weights,
     published,
 )
@@ -59,12 +61,9 @@ from luna_ai.learner import Learned, batch_of
 from luna_ai.metrics import Probe
 from luna_ai.samples import Samples
 from luna_ai.selfplay import Collected
-from luna_ai.training_config import TrainingConfig
 
 BATCHES = 32
 """Most updates of one call of the learner."""
-LEAST_CHUNK = 16
-"""Games of a call, at least, if a step has so many: fewer would make small batches."""
 LOOK = 0.2
 """Seconds between two looks at whether to stop."""
 
@@ -96,10 +95,11 @@ class RayCrew:
         warm(start)
         begin(self._address)
         self._began = True
-        if config.inference == "cuda":
-            need_gpu()
+        self._gpus = need_gpu(config)
         self._base = (published("base", start.network), start.learner)
-        self._guard = GuardedEvaluator(config.backend, start.network, game.rules)
+        self._verdict: Verdict | None = None
+        on_gpu = config.inference == "cuda"  # this machine may have none
+        self._guard = None if on_gpu else GuardedEvaluator(config.backend, start.network, game.rules)
         self._since, self._done = list[tuple[Due, Learned | None]](), 0
         self._updates = start.learner["updates"] if start.learner else 0
         self._counters, self._saved_shards = start.replay, list((start.replay or {}).get("shards", ()))
@@ -129,19 +129,20 @@ class RayCrew:
         more: dict[str, Any] = {"max_restarts": -1, "max_task_retries": -1, "max_concurrency": 1000}
         backend = "cuda" if device == "cuda" else None
         given = (self._setting.sheet, self._setting.ruleset, backend)
-        return make_actor(Answering, *given, gpus=float(device == "cuda"), **more)
+        return make_actor(Answering, *given, gpus=self._gpus * (device == "cuda"), **more)
 
     def _new_replay(self) -> None:
         given = (self._config, self._folder.resolve(), self._counters, self._saved_shards)
         self._replay = self._renewed("_replay", Remembering, *given, here=True)
 
     def _new_learner(self) -> None:
-        self._learner, self._done = self._renewed("_learner", Learning, self._setting, *self._base, here=None), 0
+        given, gpus = (self._setting, *self._base), self._gpus * (self._config.device == "cuda")
+        self._learner, self._done = self._renewed("_learner", Learning, *given, here=None, gpus=gpus), 0
 
-    def _renewed(self, name: str, part: type, *given: Any, here: bool | None = False) -> Any:
+    def _renewed(self, name: str, part: type, *given: Any, here: bool | None = False, gpus: float = 0.0) -> Any:
         if (old := getattr(self, name, None)) is not None:
             kill(old)
-        return make_actor(part, *given, here=here)
+        return make_actor(part, *given, here=here, gpus=gpus)
 
     def _wait(self, ref: Any) -> Any:
         """An answer; workers are kept busy while it is made."""
@@ -226,10 +227,19 @@ class RayCrew:
 
     def _publish(self, step: int, network: Any) -> None:
         """From now on is played with this network."""
-        self._guard.publish(self._network, self._ask_replay("positions"))
         found = network if isinstance(network, Published) else published(f"begun {step}", network)
-        ref = ray.put(found._replace(backend=self._guard.verdict.used if self._guard.verdict else None))
+        verdict = self._judged(found, self._ask_replay("positions"))
+        self._verdict, ref = verdict, ray.put(found._replace(backend=verdict.used))
         self._pool.order = Order(step, ref, self._past[1] if self._past else None)
+
+    def _judged(self, found: Published, states: NDArray[np.uint64]) -> Verdict:
+        """What evaluates a version; a GPU is asked where it is."""
+        if self._guard is None:
+            verdict: Verdict = self._wait(self._inference.judge.remote(found, states))
+            return verdict
+        self._guard.publish(self._network, states)
+        assert self._guard.verdict is not None
+        return self._guard.verdict
 
     # --- measuring -------------------------------------------------------------------------------------------------
 
@@ -299,7 +309,7 @@ class RayCrew:
     @property
     def verdict(self) -> Verdict | None:
         """See `Crew`."""
-        return self._guard.verdict
+        return self._verdict
 
     def saved(self) -> None:
         """See `Crew`."""
@@ -318,11 +328,6 @@ class RayCrew:
             if hasattr(self, "_pool"):
                 self._pool.close()
             end()
-
-
-def chunk_size(config: TrainingConfig) -> int:
-    """Games of a call: a worker's part of a step, as many as can be played side by side, and not too few."""
-    return max(min(config.games // config.workers, config.slots), min(LEAST_CHUNK, config.games))
 
 
 def evaluators_of(inference: Any) -> Evaluators | None:
@@ -345,7 +350,8 @@ def warm(start: Start) -> None:
     evaluator = NetworkEvaluator(start.network)
     found = Player(config, start.game, 1).play(0, 0, 1, (evaluator, None), 0)
     assert found is not None
-    GuardedEvaluator(config.backend, start.network, start.game.rules).publish(start.network, found.samples.state)
+    if config.inference != "cuda":
+        GuardedEvaluator(config.backend, start.network, start.game.rules).publish(start.network, found.samples.state)
     batch_of(found.samples, start.game.rules)
 
 

@@ -21,6 +21,7 @@ from engine_fast.components import Sheet
 from engine_fast.layout import MAX_PLAYERS
 from engine_fast.position import load_game
 from engine_fast.ruleset import RuleSet
+from luna_ai.backend_guard import GuardedEvaluator, Verdict
 from luna_ai.distributed.parts import Published, network_of, settle
 from luna_ai.evaluator import NetworkEvaluator
 from luna_ai.search.evaluators import Batch
@@ -48,7 +49,12 @@ class Answering:
     """Evaluates what workers ask. An asynchronous actor: many calls wait inside at a time."""
 
     def __init__(self, sheet: Sheet, ruleset: RuleSet, backend: str | None) -> None:
-        """Knows no network yet."""
+        """Knows no network yet.
+
+        Args:
+            sheet, ruleset: of the run.
+            backend: for networks that are published without one; None: the fastest in float32.
+        """
         settle()
         self._rules, self._backend = load_game(sheet, ruleset).rules, backend
         self._networks = OrderedDict[str, NetworkEvaluator]()
@@ -59,9 +65,22 @@ class Answering:
     async def publish(self, published: Published) -> None:
         """Gets to know a network; the one that was not used for longest is forgotten."""
         if published.name not in self._networks:
-            self._networks[published.name] = NetworkEvaluator(network_of(published), self._backend or published.backend)
+            self._networks[published.name] = NetworkEvaluator(network_of(published), published.backend or self._backend)
             while len(self._networks) > KEPT:
                 self._networks.popitem(last=False)
+
+    async def judge(self, published: Published, states: NDArray[np.uint64]) -> Verdict:
+        """Compares the backend of this process with float32, see `luna_ai.backend_guard`.
+
+        Args:
+            published: a new version of the network.
+            states: positions of recent self-play.
+        """
+        network = network_of(published)
+        guard = GuardedEvaluator(self._backend or "auto", network, self._rules)
+        await asyncio.get_running_loop().run_in_executor(self._thread, guard.publish, network, states)
+        assert guard.verdict is not None
+        return guard.verdict
 
     async def answer(self, name: str, states: NDArray[np.uint64], masks: NDArray[np.uint64]) -> Answer | None:
         """Evaluates positions together with others that wait; None if the network is not known."""

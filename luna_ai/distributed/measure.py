@@ -45,7 +45,7 @@ Arrivals = list[tuple[float, Collected]]
 def play_for(
     config: TrainingConfig, seconds: float, address: str | None = None, network: Network | None = None
 ) -> Throughput:
-    """Plays chunks of `config.games` games with `config.workers` processes, or in this one for 0.
+    """Plays chunks with `config.workers` processes, of as many games as in a training, or in this one for 0.
 
     Every worker plays the same chunks in every call of the same config, and its first chunk, with which it loads what
     it needs, does not count. A rate is that of whole chunks, so none is cut off at the ends.
@@ -88,7 +88,7 @@ def _play_on_ray(config: TrainingConfig, seconds: float, address: str | None, ne
     import ray
 
     from luna_ai.distributed.cluster import begin, end, make_actor
-    from luna_ai.distributed.parts import Playing, Setting, published
+    from luna_ai.distributed.parts import Playing, Setting, chunk_size, published
     from luna_ai.distributed.pool import Order, Pool
 
     game, backend = load_game(*config.rules()), resolved(config.backend, network)
@@ -96,9 +96,9 @@ def _play_on_ray(config: TrainingConfig, seconds: float, address: str | None, ne
     Player(config, game, 1).play(1, 0, 1, compiling, 0)
     begin(address)
     try:
-        setting, slots = Setting(config, game.sheet, game.ruleset), min(config.slots, config.games)
-        numbers = range(1, config.workers + 1)
-        pool = Pool(lambda number: make_actor(Playing, setting, slots, cpus=1.0), numbers, {}, config.games, 10**9)
+        setting, chunk = Setting(config, game.sheet, game.ruleset), chunk_size(config)
+        slots, numbers = min(config.slots, chunk), range(1, config.workers + 1)
+        pool = Pool(lambda number: make_actor(Playing, setting, slots, cpus=1.0), numbers, {}, chunk, 10**9)
         pool.order = Order(0, ray.put(published("measured", network)._replace(backend=backend)), None)
         arrivals = {number: Arrivals() for number in numbers}
         while not _long_enough(list(arrivals.values()), seconds):

@@ -33,6 +33,9 @@ from luna_ai.search.evaluators import Evaluator
 from luna_ai.selfplay import Collected
 from luna_ai.training_config import TrainingConfig
 
+LEAST_CHUNK = 16
+"""Games of a call, at least, if a step has so many: fewer would make small batches."""
+
 
 class Setting(NamedTuple):
     """What every process of a run knows."""
@@ -78,6 +81,11 @@ def settle() -> None:
     torch.set_num_threads(1)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def chunk_size(config: TrainingConfig) -> int:
+    """Games of a call: a worker's part of a step, as many as can be played side by side, and not too few."""
+    return max(min(config.games // config.workers, config.slots), min(LEAST_CHUNK, config.games))
 
 
 class Playing:

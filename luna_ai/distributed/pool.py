@@ -185,7 +185,7 @@ class Pool:
 
     def _count_death(self, slot: Slot, problem: RayError) -> None:
         slot.deaths += 1
-        if slot.deaths > TRIES:
+        if slot.deaths == TRIES:
             died = f"worker {slot.number} died {slot.deaths} times in a row"
             raise DistributedError(f"{died}: {last_line(problem)}") from problem
 

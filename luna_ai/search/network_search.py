@@ -7,7 +7,6 @@ what an evaluator is, `lockstep.gumbel` for the source of the formulas.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,6 +82,8 @@ class NetworkOptions:
             if not (fits or (name == "seconds" and value is None)) or (whole and int(value) != value):
                 kind = "whole number" if whole else "number"
                 raise NetworkSearchError(f"{name} {value!r} is not a {kind} from {low:g} to {high:g}")
+        if self.rule == "gumbel" and self.temperature > 0.0:
+            raise NetworkSearchError(f"temperature {self.temperature:g} is for rule puct; allowed with gumbel: 0")
 
 
 RANGES: dict[str, tuple[float, float]] = {
@@ -224,12 +225,14 @@ class NetworkSearch:
         while filled:
             start = time.perf_counter()
             self.evaluator.evaluate(leaves.batch(filled, rules))
-            self._check_answers(filled)
             answered = time.perf_counter()
             asked, steps = asked + filled, steps + 1
             if stop() or (self.options.seconds is not None and answered - began >= self.options.seconds):
                 numbers = numbers._replace(sims=0)
             filled = advance(self.forest, trees, leaves, filled, numbers, self._schedule, rules, self.scratch)
+            if filled < 0:
+                said = leaves.value[-1 - filled].tolist()
+                raise NetworkSearchError(f"the evaluator's values of a position are {said}; allowed: finite numbers")
             clock["evaluator"] += answered - start
             clock["tree"] += time.perf_counter() - answered
         return asked, steps
@@ -242,16 +245,6 @@ class NetworkSearch:
         over = np.flatnonzero(columns(states, "phase") == int(OVER))
         if over.size:
             raise NetworkSearchError(f"game {over[0]} is over, there is nothing to search")
-
-    def _check_answers(self, filled: int) -> None:
-        """Refuses values that are no numbers: no decision would be the best one, and the kernels would never end."""
-        values = self.leaves.value[:filled]
-        if math.isfinite(values.sum()):  # the usual case, in a third of the time: this is done at every step
-            return
-        bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-        if bad.size:
-            said = values[bad[0]].tolist()
-            raise NetworkSearchError(f"the evaluator's values of a position are {said}; allowed: finite numbers")
 
     def _draw_noise(self, trees: int) -> None:
         """Draws Gamma numbers for every decision: normalised over the legal ones, they are Dirichlet noise."""

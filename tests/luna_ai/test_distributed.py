@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 import torch
 
+from engine_fast.position import load_game
 from luna_ai.checkpoint import read_checkpoint
 from luna_ai.cli import main
 from luna_ai.config import UserError
 from luna_ai.distributed import crew_of
+from luna_ai.game_plans import plan_games
+from luna_ai.search.evaluators import new_batch
 from luna_ai.train import Run, train
 from luna_ai.training_config import TrainingConfig
 from luna_ai.training_folder import read_games
@@ -164,10 +169,19 @@ def test_two_checkpoints_need_shards_of_two_windows(cluster: Any, tmp_path: Path
 @pytest.mark.slow
 def test_one_process_evaluates_for_all(cluster: Any, tmp_path: Path):
     config = replace(TINY, steps=2, inference="cpu")
-    seen = list[Any]()
-    run, _ = run_with(config, tmp_path, cluster.address, {2: lambda crew: seen.append(crew._inference)})
+    game = load_game()
+    batch = new_batch(plan_games(config, game, seed=1, actor=0, first=0, count=5).state, game.rules)
+    known = list[Any]()
+
+    def ask(crew: RayCrew) -> None:
+        for name in ("begun 0", "nobody"):
+            known.append(ray.get(crew._inference.answer.remote(name, batch.states, batch.masks)))
+
+    run, _ = run_with(config, tmp_path, cluster.address, {2: ask})
     assert_whole(tmp_path, run, config)
-    assert seen[0] is not None
+    answer, nothing = known  # a worker told it of the network with which games began
+    assert nothing is None
+    assert np.allclose(answer.values.sum(axis=1), 1.0, atol=1e-5)
 
 
 @pytest.mark.slow
@@ -198,17 +212,27 @@ def test_a_node_dies_and_another_one_joins(cluster: Any, tmp_path: Path):
     made = cluster.add_node(num_cpus=2)
     alive = list[int]()
 
+    def count(crew: RayCrew, wanted: int) -> None:
+        deadline = time.monotonic() + 60.0
+        while (found := sum(slot.greeting is None for slot in crew._pool._slots)) < wanted:
+            if time.monotonic() > deadline:
+                break
+            crew._pool.wait([], 1.0)
+        alive.append(found)
+
     def leave(crew: RayCrew) -> None:
+        count(crew, 4)
         cluster.remove_node(made, allow_graceful=False)
 
     def join(crew: RayCrew) -> None:
-        alive.append(sum(slot.greeting is None for slot in crew._pool._slots))
+        count(crew, 0)
         cluster.add_node(num_cpus=2)
+        count(crew, 4)
 
     config = replace(TINY, workers=4, steps=60, save_every=10)
     run, _ = run_with(config, tmp_path, cluster.address, {10: leave, 40: join})
     assert_whole(tmp_path, run, config)
-    assert alive[0] < 4
+    assert alive == [4, 2, 4]
 
 
 def test_what_ray_cannot_do_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -227,10 +251,22 @@ def test_what_ray_cannot_do_is_one_line(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-def test_inference_on_a_gpu_that_is_not_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["train", "--out", str(tmp_path / "run"), "--workers", "1", "--inference", "cuda"]) == 2
-    said = "luna train: error: inference cuda: this machine has no GPU; allowed: none, cpu, or --address of a cluster\n"
-    assert capsys.readouterr().err == said
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "--workers 1 --inference cuda",
+            "inference cuda: this machine has no GPU; allowed: none, cpu, or --address of",
+        ),
+        ("--workers 1 --device cuda", "device cuda: this machine has no GPU; allowed: cpu, or --address of a cluster"),
+        ("--device cuda", "device cuda: torch finds no CUDA on this machine; allowed: cpu"),
+    ],
+)
+def test_a_gpu_that_is_not_there_is_one_line(words: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["train", "--out", str(tmp_path / "run"), *words.split()]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"luna train: error: {said}")
+    assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 import yaml
 
@@ -64,7 +65,11 @@ def assert_whole(folder: Path, steps: int) -> None:
     assert training["step"] == steps
     made = {float(state["step"]) for state in training["learner"]["optimizer"]["state"].values()}
     assert made == {float(training["learner"]["updates"])}
-    games = read_games(folder / "run").filter(seat=0)
+    parts = pl.concat([pl.read_parquet(part) for part in sorted((folder / "run" / "games").iterdir())])
+    assert parts.equals(read_games(folder / "run"))  # no game counted twice
+    games = parts.filter(seat=0)
+    assert games["moves_hash"].n_unique() == len(games)
+    assert (games["version"] <= games["step"]).all()
     assert sorted(games["step"].unique()) == list(range(steps))
     assert len(games) == training["games"]
     for actor, count in training["played"].items():

@@ -11,9 +11,19 @@ import numpy as np
 import pytest
 
 from engine_fast.position import load_game
+from luna_ai.backend_guard import Verdict
 from luna_ai.crew import LEARNER_KEY, Player
 from luna_ai.distributed.measure import throughput
-from luna_ai.distributed.parts import Learning, Playing, Published, Remembering, Setting, network_of, published
+from luna_ai.distributed.parts import (
+    Learning,
+    Playing,
+    Published,
+    Remembering,
+    Setting,
+    chunk_size,
+    network_of,
+    published,
+)
 from luna_ai.evaluator import NetworkEvaluator
 from luna_ai.learner import Learned, Learner
 from luna_ai.network import NetworkConfig, make_network
@@ -23,7 +33,7 @@ from luna_ai.selfplay import Collected
 from luna_ai.training_config import TrainingConfig
 
 pytest.importorskip("ray")
-from luna_ai.distributed.crew import chunk_size, mean_of
+from luna_ai.distributed.crew import mean_of
 from luna_ai.distributed.inference import Answer, Answering, RemoteEvaluator
 from luna_ai.distributed.pool import Chunk, Slot, joined_chunks
 
@@ -110,6 +120,33 @@ def test_requests_that_wait_together_are_one_batch(chunks: list[Collected], monk
     assert len(sizes) < 3
     values = np.concatenate([answer.values for answer in found if answer is not None])
     assert values == pytest.approx(whole.values, abs=1e-5)
+
+
+def test_who_evaluates_for_all_compares_its_backend_with_float32(
+    chunks: list[Collected], monkeypatch: pytest.MonkeyPatch
+):
+    states, found = np.ascontiguousarray(chunks[0].samples.state), published("a", NETWORK)
+    asked = list[str]()
+    evaluate = NetworkEvaluator.evaluate
+
+    def noted(self: NetworkEvaluator, batch: Batch) -> None:
+        asked.append(self.backend)
+        evaluate(self, batch)
+
+    async def judge_and_answer() -> Verdict:
+        answering, batch = Answering(GAME.sheet, GAME.ruleset, "int8"), new_batch(states, GAME.rules)
+        verdict = await answering.judge(found, states)
+        monkeypatch.setattr(NetworkEvaluator, "evaluate", noted)
+        for network in (found._replace(backend="torch"), found._replace(name="past")):
+            await answering.publish(network)
+            await answering.answer(network.name, states, batch.masks)
+        return verdict
+
+    verdict = asyncio.run(judge_and_answer())
+    assert verdict.wanted == "int8"
+    assert verdict.agreement is not None
+    assert verdict.agreement.positions == len(states)
+    assert asked == ["torch", "int8"]  # what was published with it, otherwise its own
 
 
 def test_whoever_asks_about_an_unknown_network_sends_it():

@@ -138,7 +138,7 @@ def test_visits_add_up_and_only_legal_decisions_get_any(rule: str, evaluator: An
 @pytest.mark.parametrize("rule", RULES)
 def test_neighbours_and_their_number_do_not_matter(rule: str) -> None:
     positions = mixed_tables(6)
-    options: dict[str, Any] = {"rule": rule, "sims": 33, "noise": 0.25, "temperature": 1.0}
+    options: dict[str, Any] = {"rule": rule, "sims": 33, "noise": 0.25, "temperature": float(rule == "puct")}
     _, alone = run(positions[:1], **options)
     _, together = run(positions, **options)
     _, others = run([*positions[:4], positions[1], positions[0]], **options)
@@ -385,6 +385,7 @@ def test_positions_are_not_changed() -> None:
     [
         *[("rule", "uct"), ("sims", 0), ("sims", 2.5), ("sims", True), ("sims", "32"), ("leaves", 0), ("seconds", 0)],
         *[("considered", 638), ("noise", 1.5), ("c", -1), ("temperature", float("nan"))],
+        ("temperature", 0.5),
     ],
 )
 def test_bad_options_are_named(option: str, value: Any) -> None:

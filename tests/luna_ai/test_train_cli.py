@@ -18,7 +18,9 @@ import yaml
 from luna_ai.checkpoint import read_checkpoint
 from luna_ai.cli import main
 from luna_ai.commands.train import Config
+from luna_ai.config import parse_ruleset
 from luna_ai.parsing import parse
+from luna_ai.runner import ruleset_label
 from luna_ai.training_config import TrainingConfig
 from luna_ai.training_folder import read_games
 
@@ -58,6 +60,38 @@ def test_train_then_evaluate(tiny: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert f"net:{run / 'checkpoints' / 'step-4.pt'},sims=2" in figures.read_text()
 
 
+def test_networks_are_measured_against_somebody(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "nobody.yaml"
+    file.write_text("anchors: []\n")
+    assert main(["train", "--config", str(file), "--out", str(tmp_path / "run")]) == 2
+    said = "luna train: error: anchors: none, but networks are measured; allowed: some bots, or evaluate_every 0\n"
+    assert capsys.readouterr().err == said
+
+
+def test_evaluated_is_by_the_rules_of_the_training(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    run, sheet = tmp_path / "run", tmp_path / "own.yaml"
+    sheet.write_text((ROOT / "engine_fast" / "sheets" / "reconstructed.yaml").read_text())
+    rules = ["--components", str(sheet), "--ruleset", "online", "--option", "virtual_alone=false"]
+    assert main(["train", "--config", str(tiny), "--evaluate-every", "0", "--out", str(run), *rules]) == 0
+
+    def evaluated(*words: str) -> tuple[int, dict[str, str]]:
+        out = tmp_path / f"found{len(list(tmp_path.iterdir()))}"
+        quick = ["--deals", "2", "--sims", "0", "--players", "2", "--against", "random", "--jobs", "1"]
+        code = main(["evaluate", str(run), *quick, *words, "--out", str(out)])
+        file = out / "arena.json"
+        return code, json.loads(file.read_text()) if file.exists() else {}
+
+    code, trained = evaluated()
+    assert (code, trained["components"]) == (0, str(sheet))
+    assert trained["ruleset"] == ruleset_label(parse_ruleset("online", ["virtual_alone=false"]))
+    code, other = evaluated("--components", "reconstructed", "--ruleset", "official")
+    assert (code, other["components"], other["ruleset"]) == (0, "reconstructed", "official")
+    sheet.write_text(sheet.read_text().replace("\nstarting_influence: 5", "\nstarting_influence: 6"))
+    capsys.readouterr()
+    assert evaluated()[0] == 2
+    assert "has changed since this network was trained; give --components" in capsys.readouterr().err
+
+
 def test_the_resolved_config_is_a_config_file(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     run = tmp_path / "run"
     assert main(["train", "--config", str(tiny), "--out", str(run)]) == 0
@@ -73,6 +107,7 @@ def test_the_resolved_config_is_a_config_file(tiny: Path, tmp_path: Path, capsys
         (["--kind", "transformer"], "--kind: 'transformer' is not one of residual, attention"),
         (["--shares", "1", "1"], "shares [1.0, 1.0] is not three numbers, for 2, 3 and 4 players"),
         (["--rate", "1"], "unknown argument '--rate'"),
+        (["--workers", "1", "--inference", "cuda", "--backend", "int8"], "backend int8: inference cuda evaluates in"),
         (["--bots", "somebody"], "bots: 'somebody' is unknown; allowed: random, greedy, strategy:"),
         (["--workers", "5000"], "--workers: '5000' is not a whole number from 0 to 4096"),
         (["--override", "colour"], "override: 'colour' is no key; allowed: seed, "),

@@ -19,7 +19,7 @@ from engine_fast import layout
 from engine_fast.apply import apply
 from engine_fast.bits import U1
 from engine_fast.layout import MAX_PLAYERS, copy_position
-from luna_ai.search.compiling import called, kernel
+from luna_ai.search.compiling import called, inline, kernel
 from luna_ai.search.lockstep.expansion import ask, expand, write_edges, write_legal
 from luna_ai.search.lockstep.forest import ASKED, NO_NODE, UNPROVEN, add_node, root_of
 from luna_ai.search.lockstep.proofs import knows, prove
@@ -94,6 +94,15 @@ def back_up(forest: Any, leaf: Any) -> None:
         node = parent
 
 
+@inline
+def are_numbers(values: Any) -> Any:
+    """Whether the chances of all seats are finite; if not, no decision would be the best and descents would not end."""
+    total = np.float32(0.0)
+    for seat in range(MAX_PLAYERS):
+        total += values[seat] - values[seat]
+    return total == np.float32(0.0)
+
+
 @called
 def absorb(forest: Any, leaves: Any, place: Any, numbers: Any, scratch: Any) -> None:
     """Takes in the evaluator's answer for one leaf."""
@@ -128,9 +137,12 @@ def advance(
     """One step of the first `trees` trees: takes the answers for the first `filled` leaves in, and selects the next.
 
     Returns:
-        The number of leaves that wait for the evaluator now, 0 when all searches are done.
+        The number of leaves that wait for the evaluator now, 0 when all searches are done; -1 - p if the values at
+        place p are no finite numbers.
     """
     for place in range(filled):
+        if not are_numbers(leaves.value[place]):
+            return np.int64(-1 - place)
         absorb(forest, leaves, place, numbers, scratch)
     filled = 0
     for tree in range(trees):
