@@ -191,11 +191,17 @@ class Run:
         """Counts the step as done; its network is measured where that is due."""
         self.step += 1
         every = self.config.evaluate_every
-        if every and (self.step % every == 0 or self.step == self.config.steps):
+        if every and self.step % every == 0:
             self._waiting.append((self.step, deepcopy(self.network)))
         done = Step(self.step, collected, probed, learned, self.crew.health(), self._verdict, dict(self._spent))
         self._spent.clear()
         return done
+
+    def end(self) -> None:
+        """The last network is measured, whenever the steps or the time came to their end."""
+        known = {step for step, _ in (*self._waiting, *([self._previous] if self._previous else []))}
+        if self.finished and self.config.evaluate_every and self.step not in {0, *known}:
+            self._waiting.append((self.step, deepcopy(self.network)))
 
     def measured(self, stop: Stop) -> Iterator[Measured]:
         """Whatever was found of networks that are measured; waits where a second one is due or the run is finished."""
@@ -305,6 +311,7 @@ def _loop(run: Run, stop: Stop, say: Callable[[str], None], advance: Callable[[i
             _log_measured(run, curves, stop, say)
             if run.step % run.config.save_every == 0:
                 run.save()
+        run.end()
         _log_measured(run, curves, stop, say)
         run.save()
 

@@ -241,6 +241,16 @@ def test_the_time_of_a_run_is_bounded(tmp_path: Path):
     assert train(replace(TINY, minutes=60.0, steps=1), tmp_path / "long").step == 1
 
 
+def test_the_last_network_is_measured_when_the_time_is_up(tmp_path: Path):
+    config = replace(TINY, steps=1000, minutes=0.02, evaluate_every=1000, evaluate_deals=1, anchors=("random",))
+    for _ in range(2):  # once: a run that has ended is not measured again
+        lines = list[str]()
+        run = train(config, tmp_path, say=lines.append)
+        assert 0 < run.step < 1000
+    logged = (tmp_path / "log.txt").read_text()
+    assert logged.count(f"network of step {run.step} wins against") == logged.count("network of step") == 1
+
+
 @pytest.mark.parametrize("wrong", [
     {"shares": (1.0, 1.0)}, {"shares": (0.0, 0.0, 0.0)}, {"bot_share": 0.6, "past_share": 0.6},
     {"kind": "attention", "width": 10}, {"bots": ("nobody",)}, {"anchors": ("mcts:sims=4",)}, {"bots": ()},
