@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from engine_fast.actions import ACTIONS, BLOCK_INDEX, MASK_WORDS, NUM_ACTIONS, NUM_BLOCKS
+from engine_fast.actions import ACTIONS, BLOCK_INDEX, MASK_WORDS, NUM_BLOCKS
 from engine_fast.batch import apply_batch, legal_batch
 from engine_fast.layout import MAX_PLAYERS, NONE, NUM_SOURCES, OVER, columns
 from engine_fast.position import Game
@@ -36,7 +36,7 @@ from luna_ai.game_plans import ABSENT, PAST, SELF, Plan, SelfPlayError
 from luna_ai.game_results import Log, Table, game_rows, samples_of
 from luna_ai.samples import Samples, ragged_rows
 from luna_ai.search.evaluators import Batch, Evaluator
-from luna_ai.search.network_search import NetworkOptions, NetworkSearch
+from luna_ai.search.network_search import NetworkOptions, NetworkResult, NetworkSearch
 from luna_ai.training_config import SelfPlayOptions
 
 BLOCK_OF_ACTION = np.array([BLOCK_INDEX[action.block.name] for action in ACTIONS])
@@ -87,7 +87,7 @@ class SelfPlay:
         options: budgets and weights.
         game: sheet and rule set.
         slots: games side by side.
-        searches: in full, capped, and of the past network; their trees are those of the last decision.
+        search, past_search: of the network and of a past one; their trees are those of the last decision.
     """
 
     def __init__(self, options: SelfPlayOptions, game: Game, slots: int | None = None) -> None:
@@ -101,8 +101,8 @@ class SelfPlay:
         self.options, self.game = options, game
         self.slots = slots or options.slots
         self._workspace = new_workspace()
-        sims = (options.sims, options.fast_sims, options.fast_sims)
-        self.searches = [self._new_search(each) for each in sims]
+        self.search = self._new_search(max(options.sims, options.fast_sims))
+        self.past_search = self._new_search(options.fast_sims)
         self._kinds, self._forced, self._searched, self._asked = np.zeros(NUM_BLOCKS, dtype=np.int64), 0, 0, 0
         self._seconds: dict[str, float] = {}
 
@@ -139,15 +139,15 @@ class SelfPlay:
         if past is None and (plan.codes == PAST).any():
             raise SelfPlayError("a past network plays in this plan, but none is given")
         began = time.perf_counter()
-        for search, who in zip(self.searches, (evaluator, evaluator, past or evaluator), strict=True):
-            search.evaluator = who
+        self.search.evaluator, self.past_search.evaluator = evaluator, past or evaluator
         self._kinds[:], self._forced, self._searched, self._asked = 0, 0, 0, 0
         self._seconds = {"evaluator": 0.0, "tree": 0.0}
         table, logs = self._begin(plan), list[Log]()
         while len(table.playing):
             if stop():
                 return None
-            logs += self._decide(table)
+            if (log := self._decide(table)) is not None:
+                logs.append(log)
             self._refill(table)
         self._seconds["all"] = time.perf_counter() - began
         return self._collected(table, logs, version)
@@ -174,7 +174,7 @@ class SelfPlay:
         first, end = table.waiting, min(len(table.state), table.waiting + self.slots - len(under_way))
         table.playing, table.waiting = np.concatenate([under_way, np.arange(first, end)]), end
 
-    def _decide(self, table: Table) -> list[Log]:
+    def _decide(self, table: Table) -> Log | None:
         """One decision of every game; returns the samples among them."""
         games = table.playing
         due = _Round(games, table.state[games], np.full(len(games), -1))
@@ -186,14 +186,11 @@ class SelfPlay:
         code = np.where(forced, ABSENT, table.plan.codes[games, columns(due.state, "to_move")])
         self._ask_bots(table, due, code)
         full = coins(table.plan.coin[games], table.decisions[games]) < self.options.full_share
-        logs = [
-            self._ask_search(0, table, due, np.flatnonzero((code == SELF) & full)),
-            self._ask_search(1, table, due, np.flatnonzero((code == SELF) & ~full)),
-        ]
-        self._ask_search(2, table, due, np.flatnonzero(code == PAST))
+        log = self._ask_network(table, due, np.flatnonzero(code == SELF), full)
+        self._ask_past(table, due, np.flatnonzero(code == PAST))
         self._apply(table, due)
         self._forced += int(forced.sum())
-        return [log for log in logs if log is not None]
+        return log
 
     def _ask_bots(self, table: Table, due: _Round, code: NDArray[np.int64]) -> None:
         for place in np.flatnonzero(code >= 0):
@@ -202,33 +199,55 @@ class SelfPlay:
                 int(code[place]), due.state[place], self.game.rules, chance, self._workspace
             )
 
-    def _ask_search(self, which: int, table: Table, due: _Round, places: NDArray[np.int64]) -> Log | None:
-        """Searches some of the decisions that are due: `which` is 0 in full, 1 capped, 2 for the past network."""
+    def _ask_network(self, table: Table, due: _Round, places: NDArray[np.int64], full: NDArray[np.bool_]) -> Log | None:
+        """Searches the network's decisions, all in step: those that are `full` in full, the others capped."""
         if not len(places):
             return None
-        games = due.game[places]
-        chance = table.plan.search[games, which]
-        found = self.searches[which](due.state[places], self.game.rules, chance=chance)
-        table.plan.search[games, which] = chance
-        due.chosen[places] = found.chosen
-        self._searched, self._asked = self._searched + len(places), self._asked + found.asked
-        for part, seconds in found.seconds.items():
-            self._seconds[part] += seconds
-        policy = found.policy if which == 0 else np.zeros((0, NUM_ACTIONS), dtype=np.float32)
+        full = full[places]
+        sims = np.where(full, self.options.sims, self.options.fast_sims)
+        found = self._searched_by(self.search, np.where(full, 0, 1), table, due, places, sims)
+        trees, games = np.flatnonzero(full), due.game[places]
+        policy = found.policy[trees]
         rows, ids = np.nonzero(policy)
-        size = np.bincount(rows, minlength=len(places)).astype(np.int32)
-        surprise = surprises(self.searches[0], policy) if which == 0 else np.zeros(len(places), dtype=np.float32)
-        values = (found.root_values, surprise)
+        size, surprise = np.zeros(len(places), dtype=np.int32), np.zeros(len(places), dtype=np.float32)
+        size[trees] = np.bincount(rows, minlength=len(trees))
+        surprise[trees] = surprises(self.search, trees, policy)
         return Log(
             games,
             table.actions[games],
             due.state[places],
             table.ledger[games],
-            *values,
+            found.root_values,
+            surprise,
             size,
             ids.astype(np.uint16),
             policy[rows, ids],
         )
+
+    def _ask_past(self, table: Table, due: _Round, places: NDArray[np.int64]) -> None:
+        """Searches the decisions of the past network; they leave no samples."""
+        if len(places):
+            self._searched_by(self.past_search, np.full(len(places), 2), table, due, places, None)
+
+    def _searched_by(
+        self,
+        search: NetworkSearch,
+        column: NDArray[np.int64],
+        table: Table,
+        due: _Round,
+        places: NDArray[np.int64],
+        sims: NDArray[np.int64] | None,
+    ) -> NetworkResult:
+        """Searches decisions; `column` says which generator of its plan each game takes."""
+        games = due.game[places]
+        chance = table.plan.search[games, column]
+        found = search(due.state[places], self.game.rules, chance=chance, sims=sims)
+        table.plan.search[games, column] = chance
+        due.chosen[places] = found.chosen
+        self._searched, self._asked = self._searched + len(places), self._asked + found.asked
+        for part, seconds in found.seconds.items():
+            self._seconds[part] += seconds
+        return found
 
     def _apply(self, table: Table, due: _Round) -> None:
         ledgers = table.ledger[due.game]
@@ -260,15 +279,16 @@ class _Nobody:
         raise SelfPlayError("no evaluator is given")
 
 
-def surprises(search: NetworkSearch, policy: NDArray[np.float32]) -> NDArray[np.float32]:
+def surprises(search: NetworkSearch, trees: NDArray[np.int64], policy: NDArray[np.float32]) -> NDArray[np.float32]:
     """How far the improved policies are from the priors of the last search, `float32[B]`, nats (Kullback-Leibler).
 
     Args:
-        search: as it stands after the search of B positions.
+        search: as it stands after the search.
+        trees: `int64[B]`, some of its trees.
         policy: `float32[B, NUM_ACTIONS]`, their improved policies.
     """
     forest = search.forest
-    roots = np.arange(len(policy)) * (len(forest.visits) // search.games)
+    roots = trees * (len(forest.visits) // search.games)
     sizes = forest.num_edges[roots]
     edges = ragged_rows(forest.first_edge[roots].astype(np.int64), sizes)
     rows = np.repeat(np.arange(len(policy)), sizes)

@@ -244,7 +244,7 @@ def features_seconds(batches: list[Batch], seconds: float) -> float:
 
 def engine_seconds(play: SelfPlay, rules: NDArray[np.uint64], seconds: float) -> float:
     """Processor time of making a node: the decision played, the legal mask listed."""
-    parents, chosen = nodes_made(play.searches[0].forest, play.slots)
+    parents, chosen = nodes_made(play.search.forest, play.slots)
     if not len(chosen):
         return 0.0
     state, ledger = np.zeros(STATE_WORDS, dtype=np.uint64), new_ledger()

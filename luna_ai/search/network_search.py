@@ -20,7 +20,7 @@ from engine_fast.position import new_ledger
 from luna_ai.search.evaluators import Evaluator
 from luna_ai.search.lockstep.expansion import Numbers, Scratch
 from luna_ai.search.lockstep.forest import UNPROVEN, forest_bytes, new_forest, new_leaves
-from luna_ai.search.lockstep.gumbel import halving_table
+from luna_ai.search.lockstep.gumbel import halving_tables
 from luna_ai.search.lockstep.softmax import new_powers
 from luna_ai.search.lockstep.steps import advance, plant
 from luna_ai.search.lockstep.verdict import read_roots
@@ -164,7 +164,7 @@ class NetworkSearch:
         edges = max(2 * NUM_ACTIONS, EDGES_PER_NODE * nodes)
         self.forest = new_forest(games, nodes, edges, options.considered)
         self.leaves = new_leaves(games * options.leaves)
-        self._schedule = halving_table(options.considered, options.sims)
+        self._schedules: dict[tuple[int, ...], NDArray[np.int32]] = {}  # by the numbers of simulations
         self.scratch = new_scratch()
         self.numbers = numbers_of(options)
         sequence = np.random.SeedSequence(seed)
@@ -182,6 +182,7 @@ class NetworkSearch:
         rules: NDArray[np.uint64],
         stop: Callable[[], bool] = lambda: False,
         chance: NDArray[np.uint64] | None = None,
+        sims: NDArray[np.int64] | None = None,
     ) -> NetworkResult:
         """Searches the positions of T games, until the budget is spent or `stop` says so between two steps.
 
@@ -191,6 +192,7 @@ class NetworkSearch:
             rules: the rules table of all games.
             stop: asked after every step.
             chance: `uint64[T]`, generators of the games' Gumbel numbers, moved on; None: each place has its own.
+            sims: `int64[T]`, simulations of each game, from 1 to the option's; None: as many as the option says.
 
         Raises:
             NetworkSearchError: another shape, a game is over, or the evaluator answers with values that are no numbers.
@@ -201,11 +203,12 @@ class NetworkSearch:
             self._draw_noise(trees)
         if chance is not None:
             self.forest.generator[:trees, 0] = chance
+        schedule = self._plan(np.full(trees, self.options.sims) if sims is None else sims)
         clock = {"tree": 0.0, "evaluator": 0.0}
         began = time.perf_counter()
         roots = plant(self.forest, self.leaves, np.ascontiguousarray(states), self.numbers, rules, self.scratch)
         clock["tree"] += time.perf_counter() - began
-        asked, steps = self._run(trees, roots, rules, stop, clock, began)
+        asked, steps = self._run(trees, roots, schedule, rules, stop, clock, began)
         if chance is not None:
             chance[:] = self.forest.generator[:trees, 0]
         return self._result(trees, asked, steps, clock)
@@ -214,6 +217,7 @@ class NetworkSearch:
         self,
         trees: int,
         filled: int,
+        schedule: NDArray[np.int32],
         rules: NDArray[np.uint64],
         stop: Callable[[], bool],
         clock: dict[str, float],
@@ -221,15 +225,14 @@ class NetworkSearch:
     ) -> tuple[int, int]:
         """Steps until there is nothing left to ask; positions asked and steps. Leaves on their way are answered."""
         asked, steps, leaves = 0, 0, self.leaves
-        numbers = self.numbers
         while filled:
             start = time.perf_counter()
             self.evaluator.evaluate(leaves.batch(filled, rules))
             answered = time.perf_counter()
             asked, steps = asked + filled, steps + 1
             if stop() or (self.options.seconds is not None and answered - began >= self.options.seconds):
-                numbers = numbers._replace(sims=0)
-            filled = advance(self.forest, trees, leaves, filled, numbers, self._schedule, rules, self.scratch)
+                self.forest.budget[:trees] = 0
+            filled = advance(self.forest, trees, leaves, filled, self.numbers, schedule, rules, self.scratch)
             if filled < 0:
                 said = leaves.value[-1 - filled].tolist()
                 raise NetworkSearchError(f"the evaluator's values of a position are {said}; allowed: finite numbers")
@@ -245,6 +248,17 @@ class NetworkSearch:
         over = np.flatnonzero(columns(states, "phase") == int(OVER))
         if over.size:
             raise NetworkSearchError(f"game {over[0]} is over, there is nothing to search")
+
+    def _plan(self, sims: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Notes how many simulations each game gets; returns the schedules of these numbers."""
+        if sims.min() < 1 or sims.max() > self.options.sims:
+            raise NetworkSearchError(f"sims of the games: allowed: whole numbers from 1 to {self.options.sims}")
+        numbers, plan = np.unique(sims, return_inverse=True)
+        self.forest.budget[: len(sims)], self.forest.plan[: len(sims)] = sims, plan
+        key = tuple(numbers.tolist())
+        if key not in self._schedules:
+            self._schedules[key] = halving_tables(self.options.considered, key)
+        return self._schedules[key]
 
     def _draw_noise(self, trees: int) -> None:
         """Draws Gamma numbers for every decision: normalised over the legal ones, they are Dirichlet noise."""
@@ -288,7 +302,6 @@ def numbers_of(options: NetworkOptions) -> Numbers:
     """The numbers that kernels get."""
     return Numbers(
         rule=RULES.index(options.rule),
-        sims=int(options.sims),
         leaves=int(options.leaves),
         considered=int(options.considered),
         gumbel_scale=float(options.gumbel_scale),

@@ -372,6 +372,24 @@ def test_fewer_positions_than_places() -> None:
         assert own[0] == chance[place] and chance[place] != 7 + place
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_each_game_may_have_its_own_number_of_simulations(rule: str) -> None:
+    positions, sims = mixed_tables(3), np.array([4, 20, 9])
+    states, rules = np.array([position.state for position in positions]), positions[0].game.rules
+    search = NetworkSearch(NetworkOptions(rule=rule, sims=20), HashEvaluator(), 3, seed=1)
+    chance = np.array([7, 8, 9], dtype=np.uint64)
+    found = search(states, rules, chance=chance.copy(), sims=sims)
+    assert found.simulations.tolist() == sims.tolist()
+    for place, number in enumerate(sims.tolist()):
+        own = NetworkSearch(NetworkOptions(rule=rule, sims=number), HashEvaluator(), 1, seed=1)
+        alone = own(states[place : place + 1], rules, chance=chance[place : place + 1].copy())
+        for name in ("chosen", "policy", "visits", "values", "root_values"):
+            assert np.array_equal(getattr(alone, name)[0], getattr(found, name)[place], equal_nan=True), name
+    for wrong in (0, 21):
+        with pytest.raises(NetworkSearchError, match="allowed: whole numbers from 1 to 20"):
+            search(states, rules, sims=np.array([4, wrong, 9]))
+
+
 def test_positions_are_not_changed() -> None:
     positions = mixed_tables(4)
     states = np.array([position.state for position in positions])

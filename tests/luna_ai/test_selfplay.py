@@ -192,15 +192,16 @@ def test_surprise_is_the_divergence_of_the_improved_policy_from_the_prior():
     states = plan_games(QUICK, GAME, seed=8, actor=0, first=0, count=3).state
     search = NetworkSearch(NetworkOptions(rule="gumbel", sims=12), HashEvaluator(), games=3, seed=1)
     found = search(states, GAME.rules)
-    batch = new_batch(states, GAME.rules)
+    trees = np.array([2, 0])
+    batch = new_batch(states[trees], GAME.rules)
     HashEvaluator().evaluate(batch)
     expected = []
-    for row, logits, mask in zip(found.policy, batch.logits, unpack_masks(batch.masks), strict=True):
+    for row, logits, mask in zip(found.policy[trees], batch.logits, unpack_masks(batch.masks), strict=True):
         prior = np.exp(logits[mask].astype(np.float64) - logits[mask].max())
         prior /= prior.sum()
         improved = row[mask][row[mask] > 0]
         expected.append((improved * np.log(improved / prior[row[mask] > 0])).sum())
-    assert surprises(search, found.policy) == pytest.approx(expected, rel=1e-4)
+    assert surprises(search, trees, found.policy[trees]) == pytest.approx(expected, rel=1e-4)
     assert min(expected) > 0.01
 
 

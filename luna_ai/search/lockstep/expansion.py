@@ -38,7 +38,6 @@ class Numbers(NamedTuple):
     """Numbers of a lock-step search, the same for all trees."""
 
     rule: int  # GUMBEL or PUCT
-    sims: int  # simulations of each tree
     leaves: int  # leaves of one tree in a step
     considered: int  # Gumbel: most decisions considered at the root
     gumbel_scale: float  # Gumbel: factor of the noise, 0 for none

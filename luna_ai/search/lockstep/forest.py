@@ -55,6 +55,8 @@ class Forest(NamedTuple):
     edge_value: NDArray[np.float64]  # [E] sum of the deciding seat's values
     nodes_used: NDArray[np.int64]  # [G]
     edges_used: NDArray[np.int64]  # [G]
+    budget: NDArray[np.int64]  # [G] simulations wanted
+    plan: NDArray[np.int64]  # [G] Gumbel: which of the schedules belongs to that number
     played: NDArray[np.int64]  # [G] simulations begun
     depth_sum: NDArray[np.int64]  # [G] sum of the depths at which simulations ended
     generator: NDArray[np.uint64]  # [G, 1] randomness of each game
@@ -98,6 +100,8 @@ def new_forest(trees: int, nodes: int, edges: int, considered: int) -> Forest:
         edge_value=np.zeros(all_edges, dtype=np.float64),
         nodes_used=np.zeros(trees, dtype=np.int64),
         edges_used=np.zeros(trees, dtype=np.int64),
+        budget=np.zeros(trees, dtype=np.int64),
+        plan=np.zeros(trees, dtype=np.int64),
         played=np.zeros(trees, dtype=np.int64),
         depth_sum=np.zeros(trees, dtype=np.int64),
         generator=np.zeros((trees, 1), dtype=np.uint64),

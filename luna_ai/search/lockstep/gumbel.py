@@ -12,6 +12,7 @@ the likeliest.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,17 @@ def halving_schedule(considered: int, simulations: int) -> NDArray[np.int32]:
     return np.array(schedule[:simulations], dtype=np.int32)
 
 
-def halving_table(most: int, simulations: int) -> NDArray[np.int32]:
-    """The schedules for 0 ... `most` considered decisions, `int32[most + 1, simulations]`."""
-    return np.stack([halving_schedule(considered, simulations) for considered in range(most + 1)])
+def halving_tables(most: int, simulations: Sequence[int]) -> NDArray[np.int32]:
+    """The schedules for each number of simulations and 0 ... `most` considered decisions.
+
+    Returns:
+        `int32[numbers, most + 1, largest number]`; what is beyond a number of simulations is 0.
+    """
+    tables = np.zeros((len(simulations), most + 1, max(simulations)), dtype=np.int32)
+    for table, number in zip(tables, simulations, strict=True):
+        for considered, row in enumerate(table):
+            row[:number] = halving_schedule(considered, number)
+    return tables
 
 
 @inline

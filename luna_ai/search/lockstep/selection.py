@@ -115,7 +115,7 @@ def choose_by_bound(forest: Any, node: Any, numbers: Any) -> Any:
 def choose_edge(forest: Any, tree: Any, node: Any, numbers: Any, schedule: Any, scratch: Any) -> Any:
     """The edge that a simulation takes from a node (int64), opened."""
     if numbers.rule == GUMBEL and forest.parent[node] == NO_NODE:
-        wanted = schedule[forest.num_open[node], forest.played[tree]]
+        wanted = schedule[forest.plan[tree], forest.num_open[node], forest.played[tree]]
         return choose_considered(forest, tree, node, wanted, numbers)
     if numbers.rule == GUMBEL:
         edge = choose_by_policy(forest, node, numbers, scratch.weights)

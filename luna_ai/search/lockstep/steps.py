@@ -119,7 +119,7 @@ def gather(
 ) -> Any:
     """Selects the next leaves of one tree into the places from `filled` on; returns the number of places filled."""
     wanted, root = filled + numbers.leaves, root_of(forest, tree)
-    while filled < wanted and forest.played[tree] < numbers.sims and forest.proven[root] == UNPROVEN:
+    while filled < wanted and forest.played[tree] < forest.budget[tree] and forest.proven[root] == UNPROVEN:
         node = descend(forest, tree, numbers, schedule, rules, scratch)
         if node == NO_NODE:
             break
@@ -167,7 +167,7 @@ def plant(forest: Any, leaves: Any, states: Any, numbers: Any, rules: Any, scrat
         copy_position(forest.state[root], states[tree])
         forest.mover[root] = np.int8(layout.to_move(states[tree]))
         if write_legal(states[tree], rules, leaves.mask[filled]) == U1:
-            forest.played[tree] = numbers.sims
+            forest.played[tree] = forest.budget[tree]
             write_edges(forest, tree, root, leaves, filled)
             forest.prior[forest.first_edge[root]] = np.float32(1.0)
             continue
