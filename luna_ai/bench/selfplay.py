@@ -29,7 +29,7 @@ from luna_ai.bench.measuring import Sample, Section, measure_sections, run_for, 
 from luna_ai.bench.search_network import nodes_made
 from luna_ai.checkpoint import read_checkpoint
 from luna_ai.evaluator import NetworkEvaluator
-from luna_ai.features import features_of
+from luna_ai.features import NUM_FEATURES, write_features
 from luna_ai.game_plans import plan_games
 from luna_ai.learner import Learner
 from luna_ai.network import Network, NetworkConfig, make_network
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from luna_ai.distributed.measure import Throughput
 
 RECORDED = 48
-"""Batches that are kept to be evaluated again."""
+"""Batches, at least, that are kept to be evaluated again if there are so many."""
 UPDATES = 8
 """Updates of the learner in one run, at least."""
 
@@ -82,20 +82,24 @@ class SelfPlayBench:
 
 
 class Recording:
-    """An evaluator that counts its calls and keeps some of the batches."""
+    """An evaluator that counts its calls and keeps some of the batches, evenly over all calls.
 
-    def __init__(self, evaluator: Evaluator, every: int = 16) -> None:
-        """Asks `evaluator`; keeps one batch of `every`."""
-        self.evaluator, self._every = evaluator, every
+    Early positions are quicker to evaluate than late ones, and batches shrink as games end.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        """Asks `evaluator`; keeps every batch, then of `2 * RECORDED` every second and so on."""
+        self.evaluator, self._every = evaluator, 1
         self.calls, self.positions = 0, 0
         self.batches = list[Batch]()
 
     def evaluate(self, batch: Batch) -> None:
         """See `Evaluator`."""
         self.evaluator.evaluate(batch)
-        if self.calls % self._every == 0 and len(self.batches) < RECORDED:
-            again = new_batch(batch.states.copy(), batch.rules)
-            self.batches.append(again)
+        if self.calls % self._every == 0:
+            self.batches.append(new_batch(batch.states.copy(), batch.rules))
+        if len(self.batches) == 2 * RECORDED:
+            self.batches, self._every = self.batches[::2], 2 * self._every
         self.calls, self.positions = self.calls + 1, self.positions + len(batch.states)
 
 
@@ -231,13 +235,13 @@ def bare_speed(recording: Recording, seconds: float) -> Sample:
 
 def features_seconds(batches: list[Batch], seconds: float) -> float:
     """Processor time of a position's features."""
-    states: NDArray[np.uint64] = np.concatenate([batch.states for batch in batches])
-    rules = batches[0].rules
+    out = np.zeros((max(len(batch.states) for batch in batches), NUM_FEATURES), dtype=np.float32)
 
     def work(size: int) -> int:
         for _ in range(size):
-            features_of(states, rules)
-        return size * len(states)
+            for batch in batches:
+                write_features(batch.states, batch.rules, out[: len(batch.states)])
+        return size * sum(len(batch.states) for batch in batches)
 
     return run_for(seconds, work).nanoseconds * 1e-9
 

@@ -32,6 +32,7 @@ from luna_ai.learning.residual_kernel import (
     rectify,
     set_bias,
 )
+from luna_ai.memory import moved_together, zeros_together
 
 MOST = 127
 OFFSET = 128
@@ -80,7 +81,7 @@ def pack_layer(matrices: list[Floats], offset: int) -> ByteLayer:
         base[: len(small)] = -offset * small.sum(axis=1, dtype=np.int32)
         scales[: len(small)] = scale
         parts.append((byte_panels(small, inputs), base, scales))
-    return ByteLayer(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    return ByteLayer(*moved_together([np.concatenate(each) for each in zip(*parts, strict=True)]))
 
 
 def pack_bytes(weights: Weights, state: Mapping[str, Floats]) -> ByteWeights:
@@ -93,15 +94,15 @@ def pack_bytes(weights: Weights, state: Mapping[str, Floats]) -> ByteWeights:
     each = range(weights.blocks)
     first = [state[f"blocks.{b}.first.weight"] * state[f"blocks.{b}.norm.weight"][np.newaxis] for b in each]
     second = [state[f"blocks.{b}.second.weight"] for b in each]
-    stem = weights.stem.astype(np.float16).view(np.uint16)
+    (stem,) = moved_together([weights.stem.astype(np.float16).view(np.uint16)])
     return ByteWeights(stem, pack_layer(first, OFFSET), pack_layer(second, 0))
 
 
 def new_byte_scratch(weights: Weights) -> ByteScratch:
     """Memory for `evaluate_bytes` with these weights."""
     size, inner = len(weights.stem_bias), len(weights.first_bias) // max(1, weights.blocks)
-    stream, between = (np.zeros(CHUNK * width, dtype=np.uint8) for width in (size, inner))
-    return ByteScratch(stream, between, np.zeros(CHUNK, dtype=np.float32))
+    kinds = {"stream": ((CHUNK * size,), np.uint8), "inner": ((CHUNK * inner,), np.uint8)}
+    return ByteScratch(**zeros_together(kinds | {"factors": ((CHUNK,), np.float32)}))
 
 
 @called

@@ -22,6 +22,7 @@ from luna_ai.learning.compiling import called, inline, kernel
 from luna_ai.learning.feature_kernel import seat_after, write_row
 from luna_ai.learning.feature_table import NUM_FEATURES
 from luna_ai.learning.matrix import PANEL, TILE, dot, not_zero, padded, panels, tile_row, tile_rows, tile_sparse
+from luna_ai.memory import moved_together, zeros_together
 
 CHUNK = 64
 """Rows worked on together: their numbers stay in the second cache while the weights pass by."""
@@ -76,9 +77,7 @@ def pack(width: int, inner: int, blocks: int, state: Mapping[str, Floats]) -> We
         panels(state[f"blocks.{b}.first.weight"] * state[f"blocks.{b}.norm.weight"][np.newaxis], full) for b in each
     ]
     second = [panels(state[f"blocks.{b}.second.weight"], full_inner) for b in each]
-    return Weights(
-        width,
-        blocks,
+    arrays = (
         panels(state["stem.weight"]),
         row("stem.bias", full),
         _joined(first),
@@ -91,6 +90,7 @@ def pack(width: int, inner: int, blocks: int, state: Mapping[str, Floats]) -> We
         _joined([_filled(line, full) for line in state["win.weight"]]),
         np.array(state["win.bias"], dtype=np.float32),
     )
+    return Weights(width, blocks, *moved_together(arrays))
 
 
 def _filled(values: Floats, size: int) -> Floats:
@@ -106,10 +106,10 @@ def _joined(parts: list[Floats]) -> Floats:
 def new_scratch(weights: Weights) -> Scratch:
     """Memory for `evaluate_rows` with these weights."""
     full, inner = len(weights.stem_bias), len(weights.first_bias) // max(1, weights.blocks)
-    features, numbers = (np.zeros(count, dtype=np.float32) for count in (padded(NUM_FEATURES), NUM_FEATURES))
-    places = np.zeros(NUM_FEATURES, dtype=np.int64)
-    stream, normed, between = (np.zeros(CHUNK * size, dtype=np.float32) for size in (full, full, inner))
-    return Scratch(features, numbers, places, stream, normed, between)
+    sizes = {"features": padded(NUM_FEATURES), "numbers": NUM_FEATURES, "places": NUM_FEATURES}
+    sizes |= {"stream": CHUNK * full, "normed": CHUNK * full, "inner": CHUNK * inner}
+    kinds = {name: ((size,), np.int64 if name == "places" else np.float32) for name, size in sizes.items()}
+    return Scratch(**zeros_together(kinds))
 
 
 @called

@@ -14,7 +14,15 @@ from rich.console import Console
 
 from engine_fast.position import load_game
 from luna_ai.bench.report import print_report
-from luna_ai.bench.selfplay import PARTS, Recording, SelfPlayBench, bare_speed, measure_selfplay, ray_is_missing
+from luna_ai.bench.selfplay import (
+    PARTS,
+    RECORDED,
+    Recording,
+    SelfPlayBench,
+    bare_speed,
+    measure_selfplay,
+    ray_is_missing,
+)
 from luna_ai.bench.selfplay_report import SELF_PLAY_SECTIONS
 from luna_ai.checkpoint import write_checkpoint
 from luna_ai.game_plans import plan_games
@@ -63,13 +71,23 @@ def test_the_figures_are_complete(tiny_run: tuple[SelfPlayBench, int, dict[str, 
 
 def test_recorded_batches_are_those_that_were_asked():
     states = plan_games(TINY, load_game(), 1, 0, 0, 5).state
-    recording = Recording(HashEvaluator(), every=2)
+    recording = Recording(HashEvaluator())
     for size in (5, 3, 1):
         recording.evaluate(new_batch(states[:size].copy(), load_game().rules))
     assert (recording.calls, recording.positions) == (3, 9)
-    assert [len(batch.states) for batch in recording.batches] == [5, 1]
+    assert [len(batch.states) for batch in recording.batches] == [5, 3, 1]
     assert (recording.batches[0].states == states).all()
     assert bare_speed(recording, 0.0).units == 5  # the first of them
+
+
+def test_recorded_batches_are_spread_over_all_calls():
+    states = plan_games(TINY, load_game(), 1, 0, 0, 5).state
+    recording, calls = Recording(HashEvaluator()), 5 * RECORDED
+    for number in range(calls):
+        recording.evaluate(new_batch(states[: 1 + (number >= calls // 2)].copy(), load_game().rules))
+    late = [len(batch.states) == 2 for batch in recording.batches]
+    assert RECORDED <= len(late) < 2 * RECORDED
+    assert abs(sum(late) / len(late) - 0.5) < 0.05
 
 
 def test_as_typed(tmp_path: Path):
