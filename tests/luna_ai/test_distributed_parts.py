@@ -33,6 +33,7 @@ from luna_ai.selfplay import Collected
 from luna_ai.training_config import TrainingConfig
 
 pytest.importorskip("ray")
+from luna_ai.distributed import cluster
 from luna_ai.distributed.crew import mean_of
 from luna_ai.distributed.inference import Answer, Answering, RemoteEvaluator
 from luna_ai.distributed.pool import Chunk, Slot, joined_chunks
@@ -208,3 +209,20 @@ def test_rates_are_those_of_whole_chunks(chunks: list[Collected]):
     assert (found.games, found.games_per_second) == (9, 3 / 2 + 6 / 3)
     assert found.seconds == 2.5
     assert found.evaluations == 2 * chunks[1].asked + chunks[2].asked
+
+
+@pytest.mark.parametrize(
+    ("gpus", "keys", "each"),
+    [(1.0, {"inference": "cuda"}, 1.0), (1.0, {"inference": "cuda", "device": "cuda"}, 0.5), (0.0, {}, 1.0),
+     (2.0, {"inference": "cuda", "device": "cuda"}, 1.0)],
+)  # fmt: skip
+def test_who_wants_a_gpu_shares_the_only_one(
+    gpus: float, keys: dict[str, Any], each: float, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cluster.ray, "cluster_resources", lambda: {"CPU": 4.0} | ({"GPU": gpus} if gpus else {}))
+    assert cluster.need_gpu(replace(TINY, **keys)) == each
+    if not gpus:
+        with pytest.raises(
+            cluster.DistributedError, match="device cuda: no machine of the cluster has a GPU; allowed: cpu"
+        ):
+            cluster.need_gpu(replace(TINY, device="cuda"))
