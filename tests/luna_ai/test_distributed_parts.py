@@ -219,7 +219,7 @@ def test_rates_are_those_of_whole_chunks(chunks: list[Collected]):
 def test_who_wants_a_gpu_shares_the_only_one(
     gpus: float, keys: dict[str, Any], each: float, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(cluster.ray, "cluster_resources", lambda: {"CPU": 4.0} | ({"GPU": gpus} if gpus else {}))
+    monkeypatch.setattr("ray.cluster_resources", lambda: {"CPU": 4.0} | ({"GPU": gpus} if gpus else {}))
     assert cluster.need_gpu(replace(TINY, **keys)) == each
     if not gpus:
         with pytest.raises(
