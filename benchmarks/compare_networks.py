@@ -47,11 +47,16 @@ def read_window(folder: Path) -> tuple[Samples, Samples]:
     return joined(shards[:-last]), joined(shards[-last:])
 
 
+def whole_steps(count: int, options: LearnerOptions) -> int:
+    """Steps of `SHOWN` updates that need at most `count` samples; at least one."""
+    return max(1, count // (options.batch * SHOWN))
+
+
 def train_one(network: Network, samples: Samples, count: int, options: LearnerOptions) -> float:
-    """Trains on `count` samples drawn by weight; returns samples a second."""
+    """Trains on up to `count` samples drawn by weight, in whole steps; returns samples a second."""
     rng, summed = np.random.default_rng(1), np.cumsum(samples.weight, dtype=np.float64)
     starts = np.cumsum(samples.policy_size, dtype=np.int64) - samples.policy_size
-    steps = max(1, count // (options.batch * SHOWN))
+    steps = whole_steps(count, options)
     learner = Learner(network, options, load_game().rules, steps)
 
     def draw(size: int) -> Samples:
@@ -64,7 +69,7 @@ def train_one(network: Network, samples: Samples, count: int, options: LearnerOp
     return steps * SHOWN * options.batch / (time.process_time() - began)
 
 
-def test_losses(network: Network, samples: Samples) -> tuple[float, float]:
+def measured_losses(network: Network, samples: Samples) -> tuple[float, float]:
     """Losses of policy and winner on samples kept aside; the winner alone is the target here."""
     rng = np.random.default_rng(2)
     some = taken(samples, rng.choice(len(samples.state), size=min(20_000, len(samples.state)), replace=False))
@@ -98,19 +103,21 @@ def main() -> None:
     """Prints a row of a Markdown table a candidate."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="folder of a training")
-    parser.add_argument("--samples", type=int, default=400_000, help="that each candidate is trained on")
+    parser.add_argument("--samples", type=int, default=400_000, help="that each candidate is trained on, at most")
     parser.add_argument("--only", nargs="+", default=list(CANDIDATES), choices=list(CANDIDATES), help="candidates")
     parser.add_argument("--out", type=Path, help="folder for the trained candidates")
     given = parser.parse_args()
     torch.set_num_threads(1)
     learned, aside = read_window(given.run)
-    print(f"{len(learned.state):,} samples, {len(aside.state):,} kept aside, {given.samples:,} trained on")
+    options = replace(LearnerOptions(), warmup=1)
+    drawn = whole_steps(given.samples, options) * SHOWN * options.batch
+    print(f"{len(learned.state):,} samples, {len(aside.state):,} kept aside, {drawn:,} trained on")
     print("| network | weights | µs an evaluation | samples/s in training | policy loss | win loss |")
     print("|---|---|---|---|---|---|")
     for name in given.only:
         network = make_network(CANDIDATES[name], seed=1)
-        speed = train_one(network, learned, given.samples, replace(LearnerOptions(), warmup=1))
-        policy, win = test_losses(network.eval(), aside)
+        speed = train_one(network, learned, given.samples, options)
+        policy, win = measured_losses(network.eval(), aside)
         cost = microseconds(network, aside)
         row = (name, f"{num_parameters(network):,}", f"{cost:.1f}", f"{speed:,.0f}", f"{policy:.3f}", f"{win:.3f}")
         print(f"| {' | '.join(row)} |", flush=True)
