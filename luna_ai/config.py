@@ -95,16 +95,22 @@ class OneTable:
 
 
 @dataclass(frozen=True)
-class RuleOptions:
-    """By which rules is played."""
+class TableOptions:
+    """How a game begins."""
 
     setup: Setup = argument("standard", "set-up of RULES.md, section 2")
-    ruleset: RuleSetName = argument("official", "rule set")
-    option: tuple[str, ...] = argument((), "rule choices that differ, see RULES.md", metavar="KEY=VALUE")
-    components: str = argument("reconstructed", "component sheet: a packaged name or a YAML file", metavar="NAME|FILE")
     handicap: tuple[int, ...] = argument(
         (), "influence added at the start, by turn position", low=-1000, high=1000, metavar="INFLUENCE"
     )
+
+
+@dataclass(frozen=True)
+class PlayedRules:
+    """By which rules is played."""
+
+    ruleset: RuleSetName = argument("official", "rule set")
+    option: tuple[str, ...] = argument((), "rule choices that differ, see RULES.md", metavar="KEY=VALUE")
+    components: str = argument("reconstructed", "component sheet: a packaged name or a YAML file", metavar="NAME|FILE")
 
     def rules(self) -> tuple[Sheet, RuleSet]:
         """The checked sheet and rule set.
@@ -113,6 +119,11 @@ class RuleOptions:
             ValueError: SheetError, RuleSetError or UserError, one line.
         """
         return load_rules(self.components, self.ruleset, self.option)
+
+
+@dataclass(frozen=True)
+class RuleOptions(PlayedRules, TableOptions):
+    """By which rules is played, and how a game begins."""
 
 
 @dataclass(frozen=True)

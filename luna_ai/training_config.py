@@ -6,33 +6,11 @@ Light: read and checked without numba and torch. `luna train` takes every field 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from luna_ai.config import RuleSetName, Seeded, UserError, argument, load_rules
-
-if TYPE_CHECKING:
-    from engine_fast.components import Sheet
-    from engine_fast.ruleset import RuleSet
-
+from luna_ai.config import PlayedRules, Seeded, UserError, argument
 
 BackendName = Literal["auto", "numba", "int8", "torch", "cuda"]
-
-
-@dataclass(frozen=True)
-class PlayedRules:
-    """By which rules is learned."""
-
-    ruleset: RuleSetName = argument("official", "rule set")
-    option: tuple[str, ...] = argument((), "rule choices that differ, see RULES.md", metavar="KEY=VALUE")
-    components: str = argument("reconstructed", "component sheet: a packaged name or a YAML file", metavar="NAME|FILE")
-
-    def rules(self) -> tuple[Sheet, RuleSet]:
-        """The checked sheet and rule set.
-
-        Raises:
-            ValueError: SheetError, RuleSetError or UserError, one line.
-        """
-        return load_rules(self.components, self.ruleset, self.option)
 
 
 @dataclass(frozen=True)

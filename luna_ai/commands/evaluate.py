@@ -21,7 +21,7 @@ from luna_ai.config import (
     Players,
     RuleSetName,
     Seeded,
-    Setup,
+    TableOptions,
     UserError,
     WritesJson,
     argument,
@@ -34,18 +34,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Config(Seeded, Parallel, WritesJson):
+class Config(TableOptions, Seeded, Parallel, WritesJson):
     """Options of `luna evaluate`."""
 
     checkpoint: Path = required("a checkpoint, or the folder of a training", metavar="CHECKPOINT")
-    setup: Setup = argument("standard", "set-up of RULES.md, section 2")
     ruleset: RuleSetName | None = argument(None, "rule set (null: with its options as in the training)")
     option: tuple[str, ...] = argument((), "rule choices that differ, see RULES.md", metavar="KEY=VALUE")
     components: str | None = argument(
         None, "component sheet: a packaged name or a YAML file (null: as in the training)", metavar="NAME|FILE"
-    )
-    handicap: tuple[int, ...] = argument(
-        (), "influence added at the start, by turn position", low=-1000, high=1000, metavar="INFLUENCE"
     )
     sims: int = argument(32, "simulations of each decision; 0: the policy alone", low=0, high=1_000_000)
     against: tuple[str, ...] = argument(("random", "greedy"), "bots that it is measured against", metavar="NAME")
