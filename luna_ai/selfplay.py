@@ -211,7 +211,8 @@ class SelfPlay:
         rows, ids = np.nonzero(policy)
         size, surprise = np.zeros(len(places), dtype=np.int32), np.zeros(len(places), dtype=np.float32)
         size[trees] = np.bincount(rows, minlength=len(trees))
-        surprise[trees] = surprises(self.search, trees, policy)
+        if self.options.surprise_share > 0.0:
+            surprise[trees] = surprises(self.search, trees, policy)
         return Log(
             games,
             table.actions[games],
