@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import torch
-from evaluator import POSITIONS, ROUNDS, Work, random_positions
+from evaluator import BATCHES, NETWORKS, POSITIONS, ROUNDS, Work, random_positions
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
@@ -31,11 +30,9 @@ from luna_ai.backend_guard import agreement
 from luna_ai.checkpoint import read_checkpoint
 from luna_ai.evaluator import NetworkEvaluator
 from luna_ai.features import NUM_FEATURES, to_seats, write_features
-from luna_ai.network import Network, NetworkConfig, make_network
+from luna_ai.losses import unpack_masks
+from luna_ai.network import Network, make_network
 from luna_ai.search.evaluators import Batch, Evaluator, new_batch
-
-BATCHES = (1, 8, 32, 64, 512)
-SIZES = {"256 x 4": NetworkConfig(), "128 x 3": NetworkConfig(width=128, blocks=3)}
 
 
 class PolicyAndWin(nn.Module):
@@ -92,7 +89,7 @@ def neighbours_matter(evaluator: Evaluator, states: Any, rules: Any) -> float:
     for row in range(0, len(states), 16):
         one = new_batch(states[row : row + 1], rules)
         evaluator.evaluate(one)
-        legal = one.logits[0] != 0
+        legal = unpack_masks(one.masks)[0]
         worst = max(worst, float(np.abs(one.logits[0] - many.logits[row])[legal].max(initial=0.0)))
     return worst
 
@@ -105,14 +102,14 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     states, rules = random_positions(1)
-    networks: dict[str, Callable[[], Network]] = {
-        name: (lambda config=config: make_network(config, seed=1)) for name, config in SIZES.items()
-    }
     if given.checkpoint is not None:
-        networks = {str(given.checkpoint): lambda: read_checkpoint(given.checkpoint).network}
-    for name, make in networks.items():
+        networks = {str(given.checkpoint): read_checkpoint(given.checkpoint).network}
+    else:
+        residual = {name: config for name, config in NETWORKS.items() if config.kind == "residual"}
+        networks = {name: make_network(config, seed=1) for name, config in residual.items()}
+    for name, network in networks.items():
         with tempfile.TemporaryDirectory() as folder:
-            measure(name, make(), states, rules, given.seconds, Path(folder))
+            measure(name, network, states, rules, given.seconds, Path(folder))
     print(f"load average {os.getloadavg()[0]:.2f}")
 
 
