@@ -28,8 +28,9 @@ from luna_ai.training_config import TrainingConfig
 from luna_ai.training_folder import read_games
 
 ray = pytest.importorskip("ray")
-from luna_ai.distributed.cluster import DistributedError  # noqa: E402
+from luna_ai.distributed.cluster import DistributedError, make_actor  # noqa: E402
 from luna_ai.distributed.crew import RayCrew  # noqa: E402
+from luna_ai.distributed.inference import Answering  # noqa: E402
 
 TINY = TrainingConfig(
     steps=6, save_every=2, games=4, slots=4, sims=2, fast_sims=1, full_share=0.5, width=8, blocks=1, batch=32,
@@ -80,9 +81,11 @@ def assert_whole(folder: Path, run: Run, config: TrainingConfig) -> None:
     assert_every_game_once(folder, config)
 
 
-def run_with(config: TrainingConfig, folder: Path, address: str, at: dict[int, Any]) -> tuple[Run, list[str]]:
+def run_with(
+    config: TrainingConfig, folder: Path, address: str, at: dict[int, Any], kind: type[RayCrew] = RayCrew
+) -> tuple[Run, list[str]]:
     """A run in which something happens after some steps."""
-    crew, lines = RayCrew(address), list[str]()
+    crew, lines = kind(address), list[str]()
 
     def say(line: str) -> None:
         lines.append(line)
@@ -184,6 +187,25 @@ def test_one_process_evaluates_for_all(cluster: Any, tmp_path: Path):
     assert np.allclose(answer.values.sum(axis=1), 1.0, atol=1e-5)
 
 
+class WithoutGpu(RayCrew):
+    """Has a process that evaluates in eight bits where `inference: cuda` has one on a GPU."""
+
+    def _new_inference(self) -> Any:
+        return make_actor(Answering, self._setting.sheet, self._setting.ruleset, "int8", max_concurrency=1000)
+
+
+@pytest.mark.slow
+def test_a_gpu_is_judged_where_it_is(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Everything of `inference: cuda` but the GPU: the driver asks the process that evaluates for its verdicts."""
+    monkeypatch.setattr("luna_ai.distributed.crew.need_gpu", lambda config: 0.0)
+    config, verdicts = replace(TINY, steps=3, inference="cuda"), list[Any]()
+    at = {step: lambda crew: verdicts.append(crew.verdict) for step in (2, 3)}
+    run, _ = run_with(config, tmp_path, cluster.address, at, WithoutGpu)
+    assert_whole(tmp_path, run, config)
+    assert [verdict.wanted for verdict in verdicts] == ["int8", "int8"]
+    assert all(verdict.agreement.positions > 0 for verdict in verdicts)
+
+
 @pytest.mark.slow
 def test_the_process_that_evaluates_may_die(cluster: Any, tmp_path: Path):
     config = replace(TINY, inference="cpu")
@@ -214,7 +236,7 @@ def test_a_node_dies_and_another_one_joins(cluster: Any, tmp_path: Path):
 
     def count(crew: RayCrew, wanted: int) -> None:
         deadline = time.monotonic() + 60.0
-        while (found := sum(slot.greeting is None for slot in crew._pool._slots)) < wanted:
+        while (found := sum(slot.greeting is None for slot in crew._pool._slots)) != wanted:
             if time.monotonic() > deadline:
                 break
             crew._pool.wait([], 1.0)
@@ -225,7 +247,7 @@ def test_a_node_dies_and_another_one_joins(cluster: Any, tmp_path: Path):
         cluster.remove_node(made, allow_graceful=False)
 
     def join(crew: RayCrew) -> None:
-        count(crew, 0)
+        count(crew, 2)
         cluster.add_node(num_cpus=2)
         count(crew, 4)
 
